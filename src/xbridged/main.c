@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "config.h"
+
+#include <stdio.h>
+
+int main(void)
+{
+	puts(PACKAGE_STRING);
+	return 0;
+}
