@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * view: the immutable tables that workers forward by.
+ *
+ * The control thread builds a view from the model (core/model.h) and publishes
+ * it; workers read one view per batch under liburcu's QSBR flavour. A view is
+ * never changed after view_build() returned it. Ports, VLANs and bridges that
+ * did not change are shared between a view and the next one: their reference
+ * counts belong to the control thread, and the last view that uses one frees
+ * it (view_free(), after a grace period).
+ *
+ * Everything that can be decided without a frame is decided here: state of port
+ * and VLAN, flood flags, membership of the host. What is left per copy is "not
+ * the ingress port unless hairpin", isolation and length.
+ *
+ * A destination is always (port, port-VLAN entry) together. The port-VLAN
+ * entries of a port lie in a table indexed by VID, so the FDB's 32-bit handle
+ * `slot << 12 | vid` is the entry's address and egress looks nothing up.
+ */
+#ifndef XB_CORE_VIEW_H
+#define XB_CORE_VIEW_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "core/limits.h"
+
+struct count_vlan;
+struct fdb;
+struct model;
+
+/* The kernel's numbers (include/uapi/linux/if_bridge.h, BR_STATE_*). */
+enum port_state {
+	PORT_DISABLED = 0,
+	PORT_LISTENING = 1,
+	PORT_LEARNING = 2,
+	PORT_FORWARDING = 3,
+	PORT_BLOCKING = 4,
+};
+
+enum port_vlan_flag {
+	PV_MEMBER = 1 << 0,   /* the port is in the VLAN */
+	PV_UNTAGGED = 1 << 1, /* leaves the port without the outer tag */
+	PV_LEARN = 1 << 2,    /* state allows to learn at ingress */
+	PV_INGRESS = 1 << 3,  /* state allows to forward what came in */
+	PV_EGRESS = 1 << 4,   /* state of port and VLAN allow to send out */
+};
+
+struct port_vlan {
+	uint8_t flags;
+};
+
+enum view_port_flag {
+	VP_HOST = 1 << 0,     /* the bridge device itself, a member like any other */
+	VP_LEARNING = 1 << 1, /* teaches the FDB */
+	VP_ISOLATED = 1 << 2,
+	VP_HAIRPIN = 1 << 3,
+	VP_CSUM = 1 << 4,  /* frames may come in with partial checksums */
+	VP_EGRESS = 1 << 5, /* port state allows to send out, whatever the VLAN */
+};
+
+struct view_port {
+	/* Hot. */
+	uint16_t slot;
+	uint16_t bridge; /* index into view.bridge */
+	uint16_t flags;
+	uint8_t state; /* enum port_state; PORT_FORWARDING while MST decides per VLAN */
+	uint16_t pvid; /* VID_NONE: untagged frames are dropped */
+	const struct port_vlan *pvid_entry; /* of pvid, NULL without: untagged ingress needs no lookup */
+	uint32_t max_len;	/* MTU + Ethernet header + 4, as the kernel counts (view_count_len) */
+	uint32_t refs;		/* control thread only */
+	uint64_t gen;		/* of the model's port that this was made from */
+	struct port_vlan vlan[VID_N]; /* [0] is the only one when the bridge does not filter */
+};
+
+/* One copy of a flooded frame. */
+enum flood_flag {
+	FLOOD_UNTAGGED = 1 << 0,
+	FLOOD_ISOLATED = 1 << 1,
+	FLOOD_HAIRPIN = 1 << 2,
+	FLOOD_HOST = 1 << 3,
+};
+
+struct flood_dst {
+	uint16_t port;
+	uint16_t flags;
+	uint32_t max_len;
+};
+
+enum flood_class {
+	FLOOD_UNKNOWN,	 /* unicast that the FDB does not know */
+	FLOOD_MULTICAST, /* group addresses without a table entry */
+	FLOOD_BROADCAST,
+	FLOOD_N,
+};
+
+struct flood_array {
+	const struct flood_dst *dst; /* contiguous; classes with equal members share one */
+	uint32_t n;
+};
+
+struct view_vlan {
+	struct flood_array flood[FLOOD_N];
+	uint32_t refs; /* control thread only */
+	uint64_t gen;
+};
+
+enum view_bridge_flag {
+	VB_FILTERING = 1 << 0, /* vlan_filtering */
+	VB_LEARNING = 1 << 1,  /* ageing time is not 0 */
+	VB_PROMISC = 1 << 2,   /* the host gets every frame that is forwarded */
+	VB_STANDALONE = 1 << 3,
+};
+
+struct view_bridge {
+	uint16_t index;
+	uint16_t flags;
+	uint16_t tpid;	    /* 0x8100 or 0x88a8; 0 when VLANs are payload */
+	uint16_t host_port; /* slot, 0 without one */
+	struct fdb *fdb;    /* lives as long as the bridge: freed after the last view that has it */
+	struct count_vlan *count; /* [worker * VID_N + vid] */
+	uint32_t refs;
+	uint64_t gen;
+	const struct view_vlan *vlan[VID_N]; /* NULL: no port is in it */
+};
+
+struct view {
+	uint64_t gen; /* counts up with each view */
+	const struct view_bridge *bridge[XB_MAX_BRIDGES];
+	const struct view_port *port[XB_MAX_PORTS];
+};
+
+/*
+ * [control] A view of @m that shares with @old (or NULL) what did not change.
+ * Takes no reference to @old itself. NULL when memory runs out; @old and @m are
+ * then as before. @n_floods, if not NULL, gets the number of flood arrays that
+ * were made anew.
+ */
+struct view *view_build(const struct model *m, const struct view *old, uint32_t *n_floods);
+
+/* [control] Gives back @v and what only @v used. No worker may still read it. */
+void view_free(struct view *v);
+
+/* The port-VLAN entry that an FDB handle names; NULL if the port has gone. */
+static inline const struct port_vlan *view_entry(const struct view *v, uint32_t handle,
+						 const struct view_port **port)
+{
+	const struct view_port *p = v->port[(handle >> 12) & (XB_MAX_PORTS - 1)];
+
+	*port = p;
+	return p ? &p->vlan[handle & 0xfff] : NULL;
+}
+
+#endif
