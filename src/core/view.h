@@ -102,7 +102,6 @@ struct flood_array {
 struct view_vlan {
 	struct flood_array flood[FLOOD_N];
 	uint32_t refs; /* control thread only */
-	uint64_t gen;
 };
 
 enum view_bridge_flag {
@@ -119,8 +118,9 @@ struct view_bridge {
 	uint16_t host_port; /* slot, 0 without one */
 	struct fdb *fdb;    /* lives as long as the bridge: freed after the last view that has it */
 	struct count_vlan *count; /* [worker * VID_N + vid] */
-	uint32_t refs;
-	uint64_t gen;
+	uint32_t refs;	       /* control thread only */
+	uint64_t gen;	       /* of the model's bridge that this was made from */
+	uint64_t vlan_gen_max; /* VLANs whose generation in the model is above it have changed since */
 	const struct view_vlan *vlan[VID_N]; /* NULL: no port is in it */
 };
 

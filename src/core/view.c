@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "core/view.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "core/flood.h"
+#include "core/model.h"
+
+static void vlan_put(const struct view_vlan *cv)
+{
+	struct view_vlan *v = (struct view_vlan *)(uintptr_t)cv;
+
+	if (v && !--v->refs)
+		free(v);
+}
+
+static const struct view_vlan *vlan_get(const struct view_vlan *cv)
+{
+	struct view_vlan *v = (struct view_vlan *)(uintptr_t)cv;
+
+	if (v)
+		v->refs++;
+	return v;
+}
+
+static void bridge_put(const struct view_bridge *cb)
+{
+	struct view_bridge *b = (struct view_bridge *)(uintptr_t)cb;
+
+	if (!b || --b->refs)
+		return;
+	for (uint32_t vid = 0; vid < VID_N; vid++)
+		vlan_put(b->vlan[vid]);
+	free(b);
+}
+
+static void port_put(const struct view_port *cp)
+{
+	struct view_port *p = (struct view_port *)(uintptr_t)cp;
+
+	if (p && !--p->refs)
+		free(p);
+}
+
+void view_free(struct view *v)
+{
+	if (!v)
+		return;
+	for (uint32_t i = 0; i < XB_MAX_BRIDGES; i++)
+		bridge_put(v->bridge[i]);
+	for (uint32_t i = 0; i < XB_MAX_PORTS; i++)
+		port_put(v->port[i]);
+	free(v);
+}
+
+/*
+ * br_handle_frame_finish() looks at the VLAN's state only when the port's is
+ * "forwarding"; with MST the port's does not count (net/bridge/br_input.c).
+ */
+static uint8_t entry_flags(const struct model_bridge_attr *b, const struct model_port_attr *p,
+			   uint8_t mv)
+{
+	uint8_t port_state = b->mst ? PORT_FORWARDING : p->state;
+	uint8_t vlan_state = MV_STATE_OF(mv);
+	uint8_t in = port_state == PORT_FORWARDING ? vlan_state : port_state;
+	uint8_t flags = 0;
+
+	if (!(mv & MV_MEMBER))
+		return 0;
+	flags |= PV_MEMBER;
+	if (mv & MV_UNTAGGED)
+		flags |= PV_UNTAGGED;
+	if (in == PORT_LEARNING || in == PORT_FORWARDING)
+		flags |= PV_LEARN;
+	if (in == PORT_FORWARDING)
+		flags |= PV_INGRESS;
+	if (port_state == PORT_FORWARDING && vlan_state == PORT_FORWARDING)
+		flags |= PV_EGRESS;
+	return flags;
+}
+
+static void port_fill_vlans(struct view_port *p, const struct model_bridge_attr *b,
+			    const struct model_port_attr *a)
+{
+	if (!b->filtering) {
+		p->vlan[0].flags = entry_flags(
+			b, a, MV_MEMBER | MV_UNTAGGED | MV_STATE(PORT_FORWARDING));
+		return;
+	}
+	for (uint32_t vid = 1; vid <= VID_MAX; vid++)
+		p->vlan[vid].flags = entry_flags(b, a, a->vlan[vid]);
+	p->pvid = a->pvid;
+	if (a->pvid != VID_NONE && (p->vlan[a->pvid].flags & PV_MEMBER))
+		p->pvid_entry = &p->vlan[a->pvid];
+}
+
+static struct view_port *port_build(const struct model *m, const struct model_port *mp)
+{
+	const struct model_bridge_attr *b = &m->bridge[mp->a.bridge]->a;
+	struct view_port *p = calloc(1, sizeof(*p));
+
+	if (!p)
+		return NULL;
+	p->slot = mp->slot;
+	p->bridge = mp->a.bridge;
+	p->state = b->mst ? PORT_FORWARDING : mp->a.state;
+	p->max_len = mp->a.flags & MP_HOST ? UINT32_MAX : flood_max_len(mp->a.mtu);
+	if (mp->a.flags & MP_HOST)
+		p->flags |= VP_HOST;
+	if (mp->a.flags & MP_LEARNING)
+		p->flags |= VP_LEARNING;
+	if (mp->a.flags & MP_ISOLATED)
+		p->flags |= VP_ISOLATED;
+	if (mp->a.flags & MP_HAIRPIN)
+		p->flags |= VP_HAIRPIN;
+	if (mp->a.flags & MP_CSUM)
+		p->flags |= VP_CSUM;
+	if (p->state == PORT_FORWARDING)
+		p->flags |= VP_EGRESS;
+	port_fill_vlans(p, b, &mp->a);
+	p->gen = mp->gen;
+	p->refs = 1;
+	return p;
+}
+
+static int add_ports(struct view *v, const struct model *m, const struct view *old)
+{
+	for (uint32_t i = 1; i < XB_MAX_PORTS; i++) {
+		const struct model_port *mp = m->port[i];
+		const struct view_port *op = old ? old->port[i] : NULL;
+
+		if (!mp)
+			continue;
+		if (op && op->gen == mp->gen) {
+			((struct view_port *)(uintptr_t)op)->refs++;
+			v->port[i] = op;
+			continue;
+		}
+		v->port[i] = port_build(m, mp);
+		if (!v->port[i])
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+static bool bridge_is_current(const struct view_bridge *ob, const struct model_bridge *b)
+{
+	if (!ob || ob->gen != b->gen || ob->fdb != b->fdb)
+		return false;
+	for (uint32_t vid = 0; vid < VID_N; vid++) {
+		if (b->vlan_gen[vid] > ob->vlan_gen_max)
+			return false;
+	}
+	return true;
+}
+
+/* The view's bridge @nb is in place already, so that a failure frees what it has. */
+static int add_vlans(struct view_bridge *nb, const struct model *m, const struct model_bridge *b,
+		     const struct view_bridge *ob, uint32_t *n_floods)
+{
+	uint32_t first = b->a.filtering ? 1 : 0, last = b->a.filtering ? VID_MAX : 0;
+
+	for (uint32_t vid = first; vid <= last; vid++) {
+		struct view_vlan *vv;
+		int err;
+
+		if (ob && b->vlan_gen[vid] <= ob->vlan_gen_max) {
+			nb->vlan[vid] = vlan_get(ob->vlan[vid]);
+			continue;
+		}
+		err = flood_build(m, b, (uint16_t)vid, &vv);
+		if (err)
+			return err;
+		if (vv && n_floods)
+			++*n_floods;
+		nb->vlan[vid] = vv;
+	}
+	return 0;
+}
+
+static int add_bridge(struct view *v, const struct model *m, const struct model_bridge *b,
+		      const struct view *old, uint32_t *n_floods)
+{
+	const struct view_bridge *ob = old ? old->bridge[b->index] : NULL;
+	struct view_bridge *nb;
+
+	if (bridge_is_current(ob, b)) {
+		((struct view_bridge *)(uintptr_t)ob)->refs++;
+		v->bridge[b->index] = ob;
+		return 0;
+	}
+	nb = calloc(1, sizeof(*nb));
+	if (!nb)
+		return -ENOMEM;
+	nb->refs = 1;
+	v->bridge[b->index] = nb;
+	nb->index = b->index;
+	nb->gen = b->gen;
+	nb->vlan_gen_max = m->gen;
+	nb->fdb = b->fdb;
+	nb->count = b->count;
+	nb->host_port = b->a.host_port;
+	nb->tpid = b->a.filtering ? b->a.tpid : 0;
+	nb->flags = (uint16_t)((b->a.filtering ? VB_FILTERING : 0) |
+			       (b->a.learning ? VB_LEARNING : 0) |
+			       (b->a.promisc ? VB_PROMISC : 0) |
+			       (b->a.standalone ? VB_STANDALONE : 0));
+	return add_vlans(nb, m, b, ob && ob->fdb == b->fdb ? ob : NULL, n_floods);
+}
+
+struct view *view_build(const struct model *m, const struct view *old, uint32_t *n_floods)
+{
+	struct view *v = calloc(1, sizeof(*v));
+	int err;
+
+	if (!v)
+		return NULL;
+	if (n_floods)
+		*n_floods = 0;
+	v->gen = old ? old->gen + 1 : 1;
+	err = add_ports(v, m, old);
+	for (uint32_t i = 0; !err && i < XB_MAX_BRIDGES; i++) {
+		if (m->bridge[i])
+			err = add_bridge(v, m, m->bridge[i], old, n_floods);
+	}
+	if (err) {
+		view_free(v);
+		return NULL;
+	}
+	return v;
+}
