@@ -14,14 +14,14 @@
 #include "core/drop.h"
 
 struct count_port {
-	uint64_t rx_frames, rx_bytes;	/* received by the socket */
-	uint64_t tx_frames, tx_bytes;	/* handed to the port's TX ring */
-	uint64_t rx_flooded;		/* received and flooded */
-	uint64_t csum_completed;	/* checksums completed at ingress */
-	uint64_t learned, moved;	/* stations learned on, moved to this port */
-	uint64_t own_source;		/* source address was the host's own */
-	uint64_t fdb_full, fdb_limit;	/* stations that could not be learned */
-	uint64_t drop[DROP_N];		/* frames at ingress, copies at egress */
+	uint64_t rx_frames, rx_bytes; /* received by the socket */
+	uint64_t tx_frames, tx_bytes; /* handed to the port's TX ring */
+	uint64_t rx_flooded;          /* received and flooded */
+	uint64_t csum_completed;      /* checksums completed at ingress */
+	uint64_t learned, moved;      /* stations learned on, moved to this port */
+	uint64_t own_source;          /* source address was the host's own */
+	uint64_t fdb_full, fdb_limit; /* stations that could not be learned */
+	uint64_t drop[DROP_N];        /* frames at ingress, copies at egress */
 };
 
 /* Of one VLAN of a bridge: after ingress filtering, and each copy sent. */

@@ -70,8 +70,8 @@ static uint32_t fill(const struct model *m, const struct model_bridge *b, uint16
 		const struct model_port *p = m->port[b->port[i]];
 		uint8_t mv = membership(b, p, vid);
 
-		if ((p->a.flags & MP_HOST) ? host_takes(b, mv, class) :
-					     port_takes(b, &p->a, mv, class))
+		if ((p->a.flags & MP_HOST) ? host_takes(b, mv, class)
+					   : port_takes(b, &p->a, mv, class))
 			dst[n++] = make_dst(p, mv);
 	}
 	return n;

@@ -20,13 +20,13 @@
 #include "core/view.h"
 
 struct verdict {
-	enum drop_reason drop;	    /* DROP_NONE: send to dst[0..n-1] as fwd_admit() allows */
-	uint16_t vid;		    /* VID_NONE when the bridge does not filter */
-	uint16_t tci;		    /* of the tagged form: PCP and DEI of the frame, vid */
-	uint16_t tpid;		    /* of the tagged form; 0 when VLANs are payload */
+	enum drop_reason drop; /* DROP_NONE: send to dst[0..n-1] as fwd_admit() allows */
+	uint16_t vid;          /* VID_NONE when the bridge does not filter */
+	uint16_t tci;          /* of the tagged form: PCP and DEI of the frame, vid */
+	uint16_t tpid;         /* of the tagged form; 0 when VLANs are payload */
 	uint16_t bridge;
-	uint32_t count_len;	    /* length as the kernel compares it with the MTU */
-	enum fdb_learned learned;   /* FDB_SAME when nothing was learned */
+	uint32_t count_len;       /* length as the kernel compares it with the MTU */
+	enum fdb_learned learned; /* FDB_SAME when nothing was learned */
 	bool is_flood;
 	const struct view_port *in;
 	const struct flood_dst *dst; /* valid as long as the view; may point to one[] */

@@ -21,13 +21,13 @@
 #include "core/view.h"
 
 /* Membership of a port in a VLAN: model_port_attr.vlan[vid]. */
-#define MV_MEMBER   0x01
-#define MV_UNTAGGED 0x02
-#define MV_STATE(s) ((uint8_t)((s) << 4)) /* enum port_state of the VLAN on the port */
+#define MV_MEMBER      0x01
+#define MV_UNTAGGED    0x02
+#define MV_STATE(s)    ((uint8_t)((s) << 4)) /* enum port_state of the VLAN on the port */
 #define MV_STATE_OF(v) ((v) >> 4)
 
 enum model_port_flag {
-	MP_HOST = 1 << 0,	   /* the bridge device */
+	MP_HOST = 1 << 0, /* the bridge device */
 	MP_LEARNING = 1 << 1,
 	MP_UNICAST_FLOOD = 1 << 2,
 	MP_MCAST_FLOOD = 1 << 3,
@@ -49,11 +49,11 @@ struct model_port_attr {
 
 struct model_bridge_attr {
 	bool filtering;
-	bool promisc;	  /* the host gets every frame */
-	bool mst;	  /* port states do not count, those of the VLANs do */
-	bool learning;	  /* ageing time is not 0 */
+	bool promisc;  /* the host gets every frame */
+	bool mst;      /* port states do not count, those of the VLANs do */
+	bool learning; /* ageing time is not 0 */
 	bool standalone;
-	uint16_t tpid;	  /* 0x8100 or 0x88a8, whether filtering or not */
+	uint16_t tpid;      /* 0x8100 or 0x88a8, whether filtering or not */
 	uint16_t host_port; /* slot of the port with MP_HOST, 0: none */
 };
 
@@ -67,8 +67,8 @@ struct model_bridge {
 	uint16_t index;
 	uint64_t gen;
 	struct model_bridge_attr a;
-	struct fdb *fdb;	  /* not owned */
-	struct count_vlan *count; /* not owned */
+	struct fdb *fdb;             /* not owned */
+	struct count_vlan *count;    /* not owned */
 	uint16_t port[XB_MAX_PORTS]; /* slots, in no order */
 	uint32_t n_ports;
 	uint64_t vlan_gen[VID_N];

@@ -84,8 +84,8 @@ static void port_fill_vlans(struct view_port *p, const struct model_bridge_attr 
 			    const struct model_port_attr *a)
 {
 	if (!b->filtering) {
-		p->vlan[0].flags = entry_flags(
-			b, a, MV_MEMBER | MV_UNTAGGED | MV_STATE(PORT_FORWARDING));
+		p->vlan[0].flags =
+			entry_flags(b, a, MV_MEMBER | MV_UNTAGGED | MV_STATE(PORT_FORWARDING));
 		return;
 	}
 	for (uint32_t vid = 1; vid <= VID_MAX; vid++)
@@ -202,10 +202,9 @@ static int add_bridge(struct view *v, const struct model *m, const struct model_
 	nb->count = b->count;
 	nb->host_port = b->a.host_port;
 	nb->tpid = b->a.filtering ? b->a.tpid : 0;
-	nb->flags = (uint16_t)((b->a.filtering ? VB_FILTERING : 0) |
-			       (b->a.learning ? VB_LEARNING : 0) |
-			       (b->a.promisc ? VB_PROMISC : 0) |
-			       (b->a.standalone ? VB_STANDALONE : 0));
+	nb->flags =
+		(uint16_t)((b->a.filtering ? VB_FILTERING : 0) | (b->a.learning ? VB_LEARNING : 0) |
+			   (b->a.promisc ? VB_PROMISC : 0) | (b->a.standalone ? VB_STANDALONE : 0));
 	return add_vlans(nb, m, b, ob && ob->fdb == b->fdb ? ob : NULL, n_floods);
 }
 

@@ -21,6 +21,7 @@
 #define XB_CORE_VIEW_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "core/limits.h"
@@ -55,7 +56,7 @@ enum view_port_flag {
 	VP_LEARNING = 1 << 1, /* teaches the FDB */
 	VP_ISOLATED = 1 << 2,
 	VP_HAIRPIN = 1 << 3,
-	VP_CSUM = 1 << 4,  /* frames may come in with partial checksums */
+	VP_CSUM = 1 << 4,   /* frames may come in with partial checksums */
 	VP_EGRESS = 1 << 5, /* port state allows to send out, whatever the VLAN */
 };
 
@@ -66,10 +67,11 @@ struct view_port {
 	uint16_t flags;
 	uint8_t state; /* enum port_state; PORT_FORWARDING while MST decides per VLAN */
 	uint16_t pvid; /* VID_NONE: untagged frames are dropped */
-	const struct port_vlan *pvid_entry; /* of pvid, NULL without: untagged ingress needs no lookup */
-	uint32_t max_len;	/* MTU + Ethernet header + 4, as the kernel counts (view_count_len) */
-	uint32_t refs;		/* control thread only */
-	uint64_t gen;		/* of the model's port that this was made from */
+	const struct port_vlan
+		*pvid_entry; /* of pvid, NULL without: untagged ingress needs no lookup */
+	uint32_t max_len;    /* MTU + Ethernet header + 4, as the kernel counts (view_count_len) */
+	uint32_t refs;       /* control thread only */
+	uint64_t gen;        /* of the model's port that this was made from */
 	struct port_vlan vlan[VID_N]; /* [0] is the only one when the bridge does not filter */
 };
 
@@ -88,7 +90,7 @@ struct flood_dst {
 };
 
 enum flood_class {
-	FLOOD_UNKNOWN,	 /* unicast that the FDB does not know */
+	FLOOD_UNKNOWN,   /* unicast that the FDB does not know */
 	FLOOD_MULTICAST, /* group addresses without a table entry */
 	FLOOD_BROADCAST,
 	FLOOD_N,
@@ -114,13 +116,14 @@ enum view_bridge_flag {
 struct view_bridge {
 	uint16_t index;
 	uint16_t flags;
-	uint16_t tpid;	    /* 0x8100 or 0x88a8; 0 when VLANs are payload */
+	uint16_t tpid;      /* 0x8100 or 0x88a8; 0 when VLANs are payload */
 	uint16_t host_port; /* slot, 0 without one */
 	struct fdb *fdb;    /* lives as long as the bridge: freed after the last view that has it */
 	struct count_vlan *count; /* [worker * VID_N + vid] */
-	uint32_t refs;	       /* control thread only */
-	uint64_t gen;	       /* of the model's bridge that this was made from */
-	uint64_t vlan_gen_max; /* VLANs whose generation in the model is above it have changed since */
+	uint32_t refs;            /* control thread only */
+	uint64_t gen;             /* of the model's bridge that this was made from */
+	uint64_t vlan_gen_max; /* VLANs whose generation in the model is above it have changed since
+				*/
 	const struct view_vlan *vlan[VID_N]; /* NULL: no port is in it */
 };
 

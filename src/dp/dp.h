@@ -27,15 +27,15 @@
 struct dp;
 
 struct dp_config {
-	uint32_t n_frames;    /* of the UMEM */
-	uint32_t frame_size;  /* 2048 or 4096 bytes */
+	uint32_t n_frames;                                     /* of the UMEM */
+	uint32_t frame_size;                                   /* 2048 or 4096 bytes */
 	uint32_t rx_ring, fill_ring, tx_ring, completion_ring; /* entries, powers of two, <= 8192 */
-	uint32_t batch;	      /* frames that a worker takes at once, <= 256 */
+	uint32_t batch; /* frames that a worker takes at once, <= 256 */
 	uint32_t n_workers;
 	int worker_cpu[XB_MAX_WORKERS]; /* -1: not pinned */
 	uint64_t heartbeat_ns;
 	uint64_t control_heartbeat_ns; /* 0: not checked */
-	const char *pin_dir;  /* on bpffs, "/sys/fs/bpf/xbridged" */
+	const char *pin_dir;           /* on bpffs, "/sys/fs/bpf/xbridged" */
 };
 
 /*
@@ -72,12 +72,13 @@ struct dp_port_config {
 	char name[16];
 	uint32_t n_rx_queues, n_tx_queues;
 	uint32_t mtu;
-	bool receive;	      /* false: TX-only egress, no XDP program on the port */
-	bool recover_tags;    /* the device accelerates VLAN tags: device-bound program with the kfunc */
-	bool standalone;      /* fail-closed program and promiscuous mode held by us */
-	enum dp_mode mode;    /* auto: zero-copy, then native copy */
+	bool receive;      /* false: TX-only egress, no XDP program on the port */
+	bool recover_tags; /* the device accelerates VLAN tags: device-bound program with the kfunc
+			    */
+	bool standalone;   /* fail-closed program and promiscuous mode held by us */
+	enum dp_mode mode; /* auto: zero-copy, then native copy */
 	struct xb_port_rules {
-		uint32_t flags;	 /* enum xb_port_flag, bpf/xb_maps.h */
+		uint32_t flags; /* enum xb_port_flag, bpf/xb_maps.h */
 		uint16_t bridge;
 	} rules;
 };
@@ -86,11 +87,11 @@ struct dp_port_info {
 	bool open;
 	bool receive;
 	bool zero_copy;
-	bool recovers_tags;   /* the VLAN kfunc is in use */
-	bool dead;	      /* a socket said ENETDOWN: the port has gone or moved; close it */
+	bool recovers_tags; /* the VLAN kfunc is in use */
+	bool dead;          /* a socket said ENETDOWN: the port has gone or moved; close it */
 	uint32_t n_queues;
-	uint32_t prog_id;     /* of the XDP program, 0 without */
-	char note[96];	      /* why not the better mode, "" if it is the best */
+	uint32_t prog_id; /* of the XDP program, 0 without */
+	char note[96];    /* why not the better mode, "" if it is the best */
 };
 
 /*
@@ -125,7 +126,7 @@ int dp_port_uppers_set(struct dp *dp, uint16_t slot, const uint16_t *vid, uint32
 
 struct dp_bridge_rules {
 	uint32_t flags; /* enum xb_bridge_flag */
-	uint16_t tpid;	/* host order, 0x8100 or 0x88a8 */
+	uint16_t tpid;  /* host order, 0x8100 or 0x88a8 */
 };
 
 int dp_bridge_rules_set(struct dp *dp, uint16_t bridge, const struct dp_bridge_rules *rules);
@@ -156,8 +157,8 @@ const struct view *dp_view(const struct dp *dp);
 enum dp_learn_kind { DP_LEARN_NEW, DP_LEARN_MOVED, DP_LEARN_REFRESH };
 
 struct dp_learn {
-	uint64_t seq;  /* counts up per worker; see dp_learn_done() */
-	uint64_t key;  /* fdb_key(): vid << 48 | MAC */
+	uint64_t seq; /* counts up per worker; see dp_learn_done() */
+	uint64_t key; /* fdb_key(): vid << 48 | MAC */
 	uint16_t bridge;
 	uint16_t port; /* slot */
 	uint8_t kind;
@@ -179,8 +180,8 @@ int dp_event_fd(const struct dp *dp);
 /* ---- numbers ---- */
 
 struct dp_port_counters {
-	struct count_port user;	       /* sum over workers */
-	uint64_t redirected;	       /* by the XDP program */
+	struct count_port user; /* sum over workers */
+	uint64_t redirected;    /* by the XDP program */
 	uint64_t dropped_standalone;
 	uint64_t punt[PUNT_N];
 	/* AF_XDP statistics of the kernel (XDP_STATISTICS), summed over the sockets. */
@@ -192,19 +193,20 @@ int dp_port_counters(struct dp *dp, uint16_t slot, struct dp_port_counters *out)
 
 /* Where each frame of the UMEM is: pool + fill + batch + tx == all. */
 struct dp_frame_sum {
-	uint64_t all, pool, fill, batch, tx; /* fill: fill and RX rings; batch: with a worker, held host copies included */
+	uint64_t all, pool, fill, batch,
+		tx; /* fill: fill and RX rings; batch: with a worker, held host copies included */
 };
 
 /* Asks the workers between two batches; false if one did not answer within 100 ms. */
 bool dp_frames(struct dp *dp, struct dp_frame_sum *out);
 
 struct dp_stats {
-	uint64_t n_loops, n_polls;     /* rounds of the workers, those that slept */
-	uint64_t n_stalls;	       /* heartbeats missed */
-	uint64_t host_held;	       /* host copies that waited for the kernel to learn */
-	uint64_t host_hold_expired;    /* of these, sent without waiting any longer */
-	uint64_t learn_lost;	       /* learn events that found the ring full */
-	uint64_t kicks;		       /* system calls to send */
+	uint64_t n_loops, n_polls;  /* rounds of the workers, those that slept */
+	uint64_t n_stalls;          /* heartbeats missed */
+	uint64_t host_held;         /* host copies that waited for the kernel to learn */
+	uint64_t host_hold_expired; /* of these, sent without waiting any longer */
+	uint64_t learn_lost;        /* learn events that found the ring full */
+	uint64_t kicks;             /* system calls to send */
 };
 
 void dp_stats_read(struct dp *dp, struct dp_stats *out);

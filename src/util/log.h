@@ -27,17 +27,18 @@ enum log_level {
 void log_set_level(enum log_level level);
 enum log_level log_get_level(void);
 
-/* The name of @level ("err", "warning", "notice", "info", "debug"), and back; -EINVAL for others. */
+/* The name of @level ("err", "warning", "notice", "info", "debug"), and back; -EINVAL for others.
+ */
 const char *log_level_name(enum log_level level);
 int log_level_parse(const char *name, enum log_level *out);
 
 void log_write(enum log_level level, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-#define log_err(...) log_write(LOG_LEVEL_ERR, __VA_ARGS__)
-#define log_warn(...) log_write(LOG_LEVEL_WARN, __VA_ARGS__)
+#define log_err(...)    log_write(LOG_LEVEL_ERR, __VA_ARGS__)
+#define log_warn(...)   log_write(LOG_LEVEL_WARN, __VA_ARGS__)
 #define log_notice(...) log_write(LOG_LEVEL_NOTICE, __VA_ARGS__)
-#define log_info(...) log_write(LOG_LEVEL_INFO, __VA_ARGS__)
-#define log_debug(...) log_write(LOG_LEVEL_DEBUG, __VA_ARGS__)
+#define log_info(...)   log_write(LOG_LEVEL_INFO, __VA_ARGS__)
+#define log_debug(...)  log_write(LOG_LEVEL_DEBUG, __VA_ARGS__)
 
 /*
  * A limit for one kind of message: at most @burst lines in each @interval_ns.

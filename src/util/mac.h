@@ -9,7 +9,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#define MAC_LEN 6
+#define MAC_LEN      6
 #define MAC_STR_SIZE 18 /* "xx:xx:xx:xx:xx:xx" and the final 0 */
 
 struct mac {

@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "core/fwd.h"
+
+#include <errno.h>
+
+static void drop(struct verdict *r, enum drop_reason reason)
+{
+	r->drop = reason;
+	r->n = 0;
+}
+
+/*
+ * VLAN ingress (net/bridge/br_vlan.c, __allowed_ingress): a frame without a tag
+ * of the bridge's protocol, and one whose tag has VID 0, is in the port's PVID.
+ * NULL, with r->drop set, if the frame may not come in.
+ */
+static const struct port_vlan *vlan_ingress(const struct view_bridge *b, const struct frame *f,
+					    struct verdict *r)
+{
+	const struct view_port *p = r->in;
+	const struct port_vlan *e;
+	uint16_t vid = frame_vid(f);
+
+	if (!(b->flags & VB_FILTERING)) {
+		e = &p->vlan[0];
+	} else if (vid) {
+		e = &p->vlan[vid];
+		r->vid = vid;
+	} else {
+		e = p->pvid_entry;
+		r->vid = p->pvid;
+	}
+
+	if (!e || !(e->flags & PV_MEMBER)) {
+		drop(r, DROP_VLAN_INGRESS);
+		return NULL;
+	}
+	if (!(e->flags & PV_LEARN)) {
+		drop(r, DROP_VLAN_STATE);
+		return NULL;
+	}
+	r->tpid = b->tpid;
+	r->tci = frame_tagged_tci(f, r->vid);
+	return e;
+}
+
+static struct flood_dst dst_make(const struct view_port *p, const struct port_vlan *e)
+{
+	struct flood_dst d = { .port = p->slot, .max_len = p->max_len };
+
+	if (e->flags & PV_UNTAGGED)
+		d.flags |= FLOOD_UNTAGGED;
+	if (p->flags & VP_ISOLATED)
+		d.flags |= FLOOD_ISOLATED;
+	if (p->flags & VP_HAIRPIN)
+		d.flags |= FLOOD_HAIRPIN;
+	if (p->flags & VP_HOST)
+		d.flags |= FLOOD_HOST;
+	return d;
+}
+
+/* Adds the host's copy; a promiscuous host need not be in the VLAN (br_pass_frame_up()). */
+static void add_host(const struct view *v, const struct view_bridge *b, struct verdict *r)
+{
+	const struct view_port *h = b->host_port ? v->port[b->host_port] : NULL;
+	const struct port_vlan *e;
+
+	if (!h) {
+		r->drop = r->n ? DROP_NONE : DROP_NO_PORT;
+		return;
+	}
+	e = &h->vlan[r->vid];
+	if (!(e->flags & PV_MEMBER) && !(b->flags & VB_PROMISC)) {
+		r->drop = DROP_HOST_VLAN;
+		return;
+	}
+	r->one[r->n++] = dst_make(h, e);
+	r->drop = DROP_NONE;
+}
+
+/* The frame's destination is known: @handle names the port and its entry for the VLAN. */
+static enum drop_reason add_known(const struct view_port *p, const struct port_vlan *e,
+				  struct verdict *r)
+{
+	if (!(e->flags & PV_MEMBER))
+		return DROP_EGRESS_VLAN;
+	if (!(e->flags & PV_EGRESS))
+		return p->flags & VP_EGRESS ? DROP_EGRESS_VLAN : DROP_EGRESS_STATE;
+	r->one[r->n++] = dst_make(p, e);
+	return DROP_NONE;
+}
+
+static void flood(const struct view_bridge *b, enum flood_class class, struct verdict *r)
+{
+	const struct view_vlan *v = b->vlan[r->vid];
+
+	r->is_flood = true;
+	if (!v || !v->flood[class].n) {
+		drop(r, DROP_NO_MEMBER);
+		return;
+	}
+	r->dst = v->flood[class].dst;
+	r->n = v->flood[class].n;
+}
+
+static void unicast(const struct view *v, const struct view_bridge *b, const struct frame *f,
+		    struct verdict *r)
+{
+	const struct port_vlan *e;
+	const struct view_port *p;
+	struct fdb_dst d;
+
+	if (!fdb_lookup(b->fdb, (uint64_t)r->vid << 48 | f->dmac, &d)) {
+		flood(b, FLOOD_UNKNOWN, r);
+		return;
+	}
+	r->dst = r->one;
+	if (d.flags & FDB_LOCAL) {
+		add_host(v, b, r);
+		return;
+	}
+	e = view_entry(v, d.dst, &p);
+	if (!p || p->bridge != b->index) {
+		/* The port has gone and its entries are about to: nobody knows the station. */
+		flood(b, FLOOD_UNKNOWN, r);
+		return;
+	}
+	r->drop = add_known(p, e, r);
+	if (b->flags & VB_PROMISC)
+		add_host(v, b, r);
+}
+
+/*
+ * The kernel compares the length without the tag that it keeps beside the
+ * frame: the bridge's own, or, on a bridge that does not filter, the outermost
+ * of either protocol (is_skb_forwardable(), skb_vlan_untag()).
+ */
+static uint32_t counted_len(const struct view_bridge *b, const struct frame *f)
+{
+	bool beside = b->flags & VB_FILTERING
+			      ? f->has_tag
+			      : f->ethertype == FRAME_TPID_Q || f->ethertype == FRAME_TPID_AD;
+
+	return beside ? f->len - FRAME_TAG_LEN : f->len;
+}
+
+void fwd_decide(const struct view *v, uint16_t in, struct frame *f, uint64_t now_ns,
+		struct verdict *out)
+{
+	static const enum flood_class class_of[] = {
+		[FRAME_MULTICAST] = FLOOD_MULTICAST,
+		[FRAME_BROADCAST] = FLOOD_BROADCAST,
+	};
+	const struct view_port *p = v->port[in];
+	const struct view_bridge *b = p ? v->bridge[p->bridge] : NULL;
+	const struct port_vlan *entry;
+	struct verdict *r = out;
+
+	*r = (struct verdict){ .in = p, .learned = FDB_SAME };
+	if (!b) {
+		drop(r, DROP_DETACHED);
+		return;
+	}
+	r->bridge = b->index;
+	if (frame_parse(f, f->data, f->len, f->headroom, b->tpid)) {
+		drop(r, DROP_RUNT);
+		return;
+	}
+	r->count_len = counted_len(b, f);
+	if (!frame_source_valid(f)) {
+		drop(r, DROP_SOURCE);
+		return;
+	}
+	if (frame_is_reserved(f)) {
+		drop(r, DROP_RESERVED);
+		return;
+	}
+	if (p->state != PORT_FORWARDING && p->state != PORT_LEARNING) {
+		drop(r, DROP_STATE);
+		return;
+	}
+	entry = vlan_ingress(b, f, r);
+	if (!entry)
+		return;
+	if ((p->flags & VP_LEARNING) && (b->flags & VB_LEARNING))
+		r->learned = fdb_learn(b->fdb, (uint64_t)r->vid << 48 | f->smac, p->slot, now_ns);
+	if (!(entry->flags & PV_INGRESS)) {
+		drop(r, DROP_LEARNING);
+		return;
+	}
+	if (frame_class(f) == FRAME_UNICAST)
+		unicast(v, b, f, r);
+	else
+		flood(b, class_of[frame_class(f)], r);
+}
+
+int fwd_set_form(const struct verdict *r, struct frame *f, bool tagged)
+{
+	if (!tagged) {
+		if (f->has_tag)
+			frame_pop_tag(f);
+		return 0;
+	}
+	if (!f->has_tag)
+		return frame_push_tag(f, r->tpid, r->tci);
+	if (f->tci != r->tci)
+		frame_set_tci(f, r->tci);
+	return 0;
+}
