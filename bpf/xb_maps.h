@@ -24,7 +24,7 @@
 #include "core/limits.h"
 
 enum xb_port_flag {
-	XB_PORT_USER = 1 << 0,	     /* frames are redirected; else everything passes (PUNT_PORT) */
+	XB_PORT_USER = 1 << 0,       /* frames are redirected; else everything passes (PUNT_PORT) */
 	XB_PORT_STANDALONE = 1 << 1, /* fail-closed: what would pass is dropped, but link-local */
 	XB_PORT_UPPERS = 1 << 2,     /* look into xb_uppers */
 	XB_PORT_LOCKED = 1 << 3,
@@ -56,16 +56,16 @@ struct xb_local_key {
 };
 
 struct xb_gate {
-	__u64 heartbeat_ns;	/* a worker's beat older than this: PASS */
-	__u64 control_beat_ns;	/* the same for the control thread; 0: not checked */
-	__u64 control_at_ns;	/* CLOCK_MONOTONIC of the control thread's last beat */
-	__u64 open;		/* 0: shut by the daemon itself */
+	__u64 heartbeat_ns;    /* a worker's beat older than this: PASS */
+	__u64 control_beat_ns; /* the same for the control thread; 0: not checked */
+	__u64 control_at_ns;   /* CLOCK_MONOTONIC of the control thread's last beat */
+	__u64 open;            /* 0: shut by the daemon itself */
 	__u64 worker_at_ns[XB_MAX_WORKERS];
 };
 
 struct xb_punts {
-	__u64 redirected;      /* frames handed to a socket */
-	__u64 dropped;	       /* stand-alone ports: frames that would have passed */
+	__u64 redirected; /* frames handed to a socket */
+	__u64 dropped;    /* stand-alone ports: frames that would have passed */
 	__u64 punt[PUNT_N];
 };
 
