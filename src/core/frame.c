@@ -41,12 +41,11 @@ int frame_parse(struct frame *f, uint8_t *data, uint32_t len, uint32_t headroom,
 	if (len < FRAME_HDR_LEN)
 		return -EBADMSG;
 	type = load_be16(data + TYPE_OFFSET);
+	if (len < FRAME_TAGGED_MIN && (type == FRAME_TPID_Q || type == FRAME_TPID_AD))
+		return -EBADMSG;
 	has_tag = tpid && type == tpid;
-	if (has_tag) {
-		if (len < FRAME_HDR_LEN + FRAME_TAG_LEN)
-			return -EBADMSG;
+	if (has_tag)
 		tci = load_be16(data + TCI_OFFSET);
-	}
 
 	f->data = data;
 	f->len = len;

@@ -18,8 +18,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define FRAME_HDR_LEN 14 /* two addresses and the EtherType */
-#define FRAME_TAG_LEN 4
+#define FRAME_HDR_LEN    14 /* two addresses and the EtherType */
+#define FRAME_TAG_LEN    4
+#define FRAME_TAGGED_MIN 20 /* shortest frame that starts with a tag */
 
 enum {
 	FRAME_TPID_NONE = 0,    /* the bridge does not look at VLAN tags */
@@ -49,9 +50,10 @@ enum frame_class {
  * free. @tpid is the bridge's VLAN protocol, FRAME_TPID_NONE when it does not
  * filter VLANs.
  *
- * Returns 0, or -EBADMSG for a frame that is shorter than its header or than
- * the tag of @tpid that it starts with; then *@f is not changed. Reads the
- * frame only.
+ * Returns 0, or -EBADMSG with *@f unchanged for a frame that the kernel drops
+ * before its bridge sees it: one shorter than its header, or one that starts
+ * with a tag, of either protocol and whatever @tpid is, and ends before the
+ * two bytes behind the EtherType that follows the tag. Reads the frame only.
  */
 int frame_parse(struct frame *f, uint8_t *data, uint32_t len, uint32_t headroom, uint16_t tpid);
 

@@ -177,15 +177,20 @@ static void cut_frames_are_refused(void **state)
 		uint32_t len;
 		int want;
 	} rows[] = {
-		{ "nothing",                     {{0}},     NONE,  0, -EBADMSG },
-		{ "13 bytes",                    {{0}},     Q,    13, -EBADMSG },
-		{ "14 bytes",                    {{0}},     Q,    14, 0 },
-		{ "tag without TCI",             {{Q, 1}},  Q,    14, -EBADMSG },
-		{ "tag without EtherType",       {{Q, 1}},  Q,    17, -EBADMSG },
-		{ "whole tag",                   {{Q, 1}},  Q,    18, 0 },
-		{ "cut tag of the other kind",   {{AD, 1}}, Q,    14, 0 },
-		{ "cut tag, 802.1ad",            {{AD, 1}}, AD,   17, -EBADMSG },
-		{ "cut tag in an unaware bridge", {{Q, 1}}, NONE, 14, 0 },
+		{ "nothing",                   {{0}},     NONE,  0, -EBADMSG },
+		{ "13 bytes",                  {{0}},     Q,    13, -EBADMSG },
+		{ "14 bytes",                  {{0}},     Q,    14, 0 },
+		{ "tag without TCI",           {{Q, 1}},  Q,    14, -EBADMSG },
+		{ "tag without EtherType",     {{Q, 1}},  Q,    17, -EBADMSG },
+		{ "tag without payload",       {{Q, 1}},  Q,    18, -EBADMSG },
+		{ "tag with one byte",         {{Q, 1}},  Q,    19, -EBADMSG },
+		{ "tag with two bytes",        {{Q, 1}},  Q,    20, 0 },
+		{ "802.1ad, one byte",         {{AD, 1}}, AD,   19, -EBADMSG },
+		{ "802.1ad, two bytes",        {{AD, 1}}, AD,   20, 0 },
+		{ "other protocol, one byte",  {{AD, 1}}, Q,    19, -EBADMSG },
+		{ "other protocol, two bytes", {{AD, 1}}, Q,    20, 0 },
+		{ "unaware, one byte",         {{Q, 1}},  NONE, 19, -EBADMSG },
+		{ "unaware, two bytes",        {{Q, 1}},  NONE, 20, 0 },
 	};
 	/* clang-format on */
 
