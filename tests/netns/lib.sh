@@ -1,0 +1,234 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# shellcheck shell=bash
+#
+# lib.sh: sourced by the tests in network namespaces. Everything that a test
+# makes is its own (namespaces xbt-PID-NAME, a directory $T, processes that it
+# remembers) and is gone when it ends, however it ends.
+#
+#	ns_add NAME			a namespace with lo up
+#	in_ns NAME COMMAND...		runs it there
+#	net_make N [OPTION]...		namespace "sw": bridge br0 (OPTIONs as in
+#					`ip link add type bridge`) with ports p1..pN;
+#					namespaces h1..hN: eth0, the other ends
+#	host_mac I, host_ip I, host_ip6 I	of host I; I = 0 is br0 itself
+#	daemon_start [NAME] <CONFIG	xbridged in "sw" (or NAME); CONFIG is added
+#					to what lib.sh needs; returns when it answers
+#	daemon_stop, daemon_signal S	ends it and waits; sends it a signal
+#	ctl ARGUMENT...			xbridgectl to that daemon
+#	wait_for SECONDS COMMAND...	until it succeeds; fails the test if it does not
+#	gen NAME ARGUMENT...		xbgen in a namespace
+#	recv_start NAME ID ARGUMENT...	a receiver on eth0 there, ready when it returns
+#	recv_end ID			waits for its end; result in $T/ID.json
+#	recv_stop ID			ends it now; result as above
+#	recv_field ID FIELD		the sum of FIELD over the senders
+#	fail MESSAGE, skip MESSAGE, equal WHAT GOT WANT
+set -u
+
+XB_SRC=$(realpath "${XB_SRC:-$(dirname "${BASH_SOURCE[0]}")/../..}")
+XB_BUILD=$(realpath "${XB_BUILD:-$PWD}")
+XBGEN=$XB_BUILD/tests/netns/xbgen/xbgen
+T='' # the directory of this test
+ns_made=()
+pids=()
+declare -A recv_pid
+daemon_pid=''
+
+fail()
+{
+	echo "FAIL: $*"
+	exit 1
+}
+
+skip()
+{
+	echo "$*"
+	exit 77
+}
+
+equal()
+{
+	[ "$2" = "$3" ] || fail "$1 is $2, not $3"
+}
+
+wait_for()
+{
+	local end=$((SECONDS + $1))
+	shift
+	until "$@" >/dev/null 2>&1; do
+		[ $SECONDS -lt $end ] || fail "waited in vain for: $*"
+		sleep 0.02
+	done
+}
+
+ns_path()
+{
+	echo "/run/netns/xbt-$$-$1"
+}
+
+in_ns()
+{
+	local name=$1
+	shift
+	nsenter --net="$(ns_path "$name")" -- "$@"
+}
+
+ns_add()
+{
+	ip netns add "xbt-$$-$1" || fail "cannot make the namespace $1"
+	ns_made+=("$1")
+	in_ns "$1" ip link set lo up
+}
+
+host_mac()
+{
+	printf '02:00:00:00:00:%02x' "$1"
+}
+
+host_ip()
+{
+	echo "10.77.0.$(($1 == 0 ? 254 : $1))"
+}
+
+host_ip6()
+{
+	printf 'fd77::%x' "$(($1 == 0 ? 254 : $1))"
+}
+
+# A host and its port; both up.
+host_add()
+{
+	local i=$1
+	ns_add "h$i"
+	in_ns sw ip link add "p$i" type veth \
+		peer name eth0 netns "$(ns_path "h$i")" address "$(host_mac "$i")" ||
+		fail "cannot make port p$i"
+	in_ns "h$i" ip addr add "$(host_ip "$i")/24" dev eth0
+	in_ns "h$i" ip addr add "$(host_ip6 "$i")/64" dev eth0 nodad
+	in_ns "h$i" ip link set eth0 up
+	in_ns sw ip link set "p$i" master br0 up
+}
+
+net_make()
+{
+	local n=$1 i
+	shift
+	ns_add sw
+	in_ns sw ip link add br0 address "$(host_mac 0)" type bridge "$@" ||
+		fail "cannot make the bridge"
+	in_ns sw ip addr add "$(host_ip 0)/24" dev br0
+	in_ns sw ip addr add "$(host_ip6 0)/64" dev br0 nodad
+	in_ns sw ip link set br0 up
+	for i in $(seq "$n"); do
+		host_add "$i"
+	done
+	for i in $(seq "$n"); do
+		wait_for 5 port_forwards "p$i"
+	done
+}
+
+port_forwards()
+{
+	in_ns sw ip -d link show "$1" | grep -q 'state forwarding'
+}
+
+daemon_start()
+{
+	local name=${1:-sw} end=$((SECONDS + 20))
+	{
+		echo "control-socket = \"$T/control\""
+		echo "accelerate-virtual = yes"
+		[ -t 0 ] || cat
+	} >"$T/xbridged.conf"
+	# Not by in_ns: $! is then the daemon itself, and not a shell around it.
+	nsenter --net="$(ns_path "$name")" -- \
+		"$XB_BUILD/xbridged" --config "$T/xbridged.conf" >>"$T/daemon.log" 2>&1 &
+	daemon_pid=$!
+	pids+=("$daemon_pid")
+	until ctl status >/dev/null 2>&1; do
+		kill -0 "$daemon_pid" 2>/dev/null || fail "the daemon ended"
+		[ $SECONDS -lt $end ] || fail "the daemon does not answer"
+		sleep 0.02
+	done
+}
+
+daemon_signal()
+{
+	kill -s "$1" "$daemon_pid"
+}
+
+# Its exit status is the daemon's.
+daemon_stop()
+{
+	kill "$daemon_pid"
+	wait "$daemon_pid"
+}
+
+ctl()
+{
+	"$XB_BUILD/xbridgectl" --socket "$T/control" "$@"
+}
+
+gen()
+{
+	local name=$1
+	shift
+	in_ns "$name" "$XBGEN" "$@"
+}
+
+recv_start()
+{
+	local name=$1 id=$2
+	shift 2
+	rm -f "$T/$id.ready"
+	nsenter --net="$(ns_path "$name")" -- "$XBGEN" recv --dev eth0 --ready "$T/$id.ready" "$@" \
+		>"$T/$id.json" 2>"$T/$id.errors" &
+	recv_pid[$id]=$!
+	pids+=("$!")
+	wait_for 5 test -e "$T/$id.ready"
+}
+
+recv_end()
+{
+	wait "${recv_pid[$1]}" || fail "receiver $1: $(cat "$T/$1.errors")"
+}
+
+recv_stop()
+{
+	kill "${recv_pid[$1]}"
+	recv_end "$1"
+}
+
+recv_field()
+{
+	sed -n "/\"source\":/s/.*\"$2\": \([0-9]*\).*/\1/p" "$T/$1.json" |
+		awk '{ sum += $1 } END { print sum + 0 }'
+}
+
+# shellcheck disable=SC2317 # called by the trap
+clean_up()
+{
+	local status=$? pid name
+	trap - EXIT INT TERM HUP
+	for pid in ${pids[@]+"${pids[@]}"}; do
+		kill -s CONT "$pid" 2>/dev/null
+		kill "$pid" 2>/dev/null
+	done
+	for pid in ${pids[@]+"${pids[@]}"}; do
+		timeout 5 tail --pid="$pid" -f /dev/null || kill -s KILL "$pid" 2>/dev/null
+	done
+	for name in ${ns_made[@]+"${ns_made[@]}"}; do
+		ip netns del "xbt-$$-$name"
+	done
+	if [ $status != 0 ] && [ $status != 77 ]; then
+		echo "status $status"
+		[ ! -s "$T/daemon.log" ] || tail -n 40 "$T/daemon.log"
+	fi
+	rm -rf "$T"
+	exit $status
+}
+
+[ "$(id -u)" = 0 ] || skip "needs root"
+grep -q '^XDP ' /proc/net/protocols || skip "this kernel has no AF_XDP"
+T=$(mktemp -d "${TMPDIR:-/tmp}/xbt.XXXXXX")
+trap clean_up EXIT
+trap 'exit 143' INT TERM HUP
