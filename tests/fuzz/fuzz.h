@@ -11,16 +11,19 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 /* Takes any @size bytes; returns 0. @data may be NULL if @size is 0. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* Ends the run, and with it the test, whether or not NDEBUG is defined. */
-#define FUZZ_CHECK(condition)     \
-	do {                      \
-		if (!(condition)) \
-			abort();  \
+/* Says what does not hold and ends the run, whether or not NDEBUG is defined. */
+#define FUZZ_CHECK(condition)                                                                   \
+	do {                                                                                    \
+		if (!(condition)) {                                                             \
+			fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #condition); \
+			abort();                                                                \
+		}                                                                               \
 	} while (0)
 
 #endif
