@@ -24,17 +24,17 @@
 #include "core/limits.h"
 
 enum xb_port_flag {
-	XB_PORT_USER = 1 << 0,       /* frames are redirected; else everything passes (PUNT_PORT) */
-	XB_PORT_STANDALONE = 1 << 1, /* fail-closed: what would pass is dropped, but link-local */
-	XB_PORT_UPPERS = 1 << 2,     /* look into xb_uppers */
-	XB_PORT_LOCKED = 1 << 3,
-	XB_PORT_TUNNEL = 1 << 4,
+	XB_PORT_USER = 1 << 0,   /* frames are redirected; else everything passes (PUNT_PORT) */
+	XB_PORT_UPPERS = 1 << 1, /* look into xb_uppers; set and cleared by prog_uppers_set() */
+	XB_PORT_LOCKED = 1 << 2,
+	XB_PORT_TUNNEL = 1 << 3,
 };
 
 struct xb_port {
 	__u32 flags;
 	__u16 bridge;
-	__u16 max_len; /* longest frame that fits the sockets' buffers; longer ones pass */
+	__u16 max_len; /* longest frame that fits the sockets' buffers, tag included; longer ones
+			  pass */
 };
 
 enum xb_bridge_flag {
@@ -50,9 +50,24 @@ struct xb_bridge {
 	__u16 pad;
 };
 
+#define XB_MAX_LOCALS 16384
+#define XB_MAX_UPPERS 65536
+
 struct xb_local_key {
 	__u16 bridge;
 	__u8 mac[6];
+};
+
+/* Read-only data of an XDP program instance. */
+struct xb_port_const {
+	__u32 slot;
+	__u32 standalone; /* not 0: fail-closed, what would pass is dropped, but link-local frames
+			   */
+};
+
+/* Read-only data of the host-copy program. */
+struct xb_host_const {
+	__u32 bridge_ifindex;
 };
 
 struct xb_gate {

@@ -50,7 +50,7 @@
 	X(SOURCE,        "source-invalid", "source address is a group address or zero") \
 	X(VLAN_UPPER,    "vlan-upper",     "VLAN has a device of its own on the port") \
 	X(LINK_LOCAL,    "link-local",     "01:80:c2:00:00:0x") \
-	X(CONTROL,       "control",        "MRP or CFM frame") \
+	X(CONTROL,       "control",        "MRP, CFM or pause frame") \
 	X(MCAST_CONTROL, "mcast-control",  "IGMP, MLD, MRD or PIM with snooping on") \
 	X(MCAST,         "mcast",          "multicast of a bridge that snoops") \
 	X(NEIGH,         "neigh",          "ARP or ND that the bridge answers or suppresses") \

@@ -1,0 +1,339 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "dp/prog_int.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/if_link.h>
+#include <linux/magic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#define BPF_FS "/sys/fs/bpf"
+/* Not below the prefix of the build: two builds must keep each other out. */
+#define LOCK_DIR "/run/xbridged"
+
+static int netns_inode(uint64_t *out)
+{
+	struct stat st;
+
+	if (stat("/proc/thread-self/ns/net", &st))
+		return -errno;
+	*out = st.st_ino;
+	return 0;
+}
+
+int prog_lock(int *out, const char **why)
+{
+	char path[64];
+	uint64_t inode = 0;
+	int err, fd;
+
+	err = netns_inode(&inode);
+	if (err) {
+		*why = prog_why("cannot tell the network namespace: is /proc mounted?");
+		return err;
+	}
+	if (mkdir(LOCK_DIR, 0755) && errno != EEXIST) {
+		err = -errno;
+		*why = prog_why("cannot make " LOCK_DIR ": %s", strerror(-err));
+		return err;
+	}
+	snprintf(path, sizeof(path), LOCK_DIR "/%llu.lock", (unsigned long long)inode);
+	fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+	if (fd < 0) {
+		err = -errno;
+		*why = prog_why("cannot open %s: %s", path, strerror(-err));
+		return err;
+	}
+	if (flock(fd, LOCK_EX | LOCK_NB)) {
+		err = errno == EWOULDBLOCK ? -EBUSY : -errno;
+		*why = err == -EBUSY
+			       ? prog_why("another daemon serves this network namespace (%s)", path)
+			       : prog_why("cannot lock %s: %s", path, strerror(-err));
+		close(fd);
+		return err;
+	}
+	*out = fd;
+	return 0;
+}
+
+static bool dir_is_empty(const char *path)
+{
+	struct dirent *e;
+	bool empty = true;
+	DIR *d = opendir(path);
+
+	if (!d)
+		return false;
+	while (empty && (e = readdir(d)))
+		empty = !strcmp(e->d_name, ".") || !strcmp(e->d_name, "..");
+	closedir(d);
+	return empty;
+}
+
+static bool on_bpf_fs(const char *path)
+{
+	struct statfs st;
+
+	return !statfs(path, &st) && (uint32_t)st.f_type == BPF_FS_MAGIC;
+}
+
+/* Makes @path and what is missing above it. */
+static int dirs_make(const char *path)
+{
+	char part[PATH_MAX];
+	size_t len = strlen(path);
+
+	if (!len || len >= sizeof(part))
+		return -ENAMETOOLONG;
+	for (size_t i = 1; i <= len; i++) {
+		if (path[i] != '/' && path[i])
+			continue;
+		memcpy(part, path, i);
+		part[i] = '\0';
+		if (mkdir(part, 0700) && errno != EEXIST)
+			return -errno;
+	}
+	return 0;
+}
+
+/* The nearest directory above @path, or @path, that exists: there the file system is asked for. */
+static void existing_parent(const char *path, char *out, size_t size)
+{
+	struct stat st;
+	char *slash;
+
+	snprintf(out, size, "%s", path);
+	while (stat(out, &st) && (slash = strrchr(out, '/')) && slash != out)
+		*slash = '\0';
+}
+
+static int bpf_fs_check(const char *pin_dir, const char **why)
+{
+	char at[PATH_MAX];
+	int err;
+
+	existing_parent(pin_dir, at, sizeof(at));
+	if (on_bpf_fs(at))
+		return 0;
+	if (strcmp(at, BPF_FS) || !dir_is_empty(at)) {
+		*why = prog_why(
+			"%s is not on a BPF file system: mount one, \"mount -t bpf bpf " BPF_FS
+			"\"",
+			pin_dir);
+		return -ENODEV;
+	}
+	if (mount("bpf", BPF_FS, "bpf", MS_NOSUID | MS_NODEV | MS_NOEXEC, "mode=0700")) {
+		err = -errno;
+		*why = prog_why("cannot mount the BPF file system on " BPF_FS ": %s",
+				strerror(-err));
+		return err;
+	}
+	return 0;
+}
+
+static int dir_format(const char *pin_dir, char *dir, size_t size)
+{
+	uint64_t inode = 0;
+	int err = netns_inode(&inode);
+
+	if (err)
+		return err;
+	if ((size_t)snprintf(dir, size, "%s/%llu", pin_dir, (unsigned long long)inode) >= size)
+		return -ENAMETOOLONG;
+	return 0;
+}
+
+int prog_dir_make(const char *pin_dir, char *dir, size_t size, const char **why)
+{
+	int err = bpf_fs_check(pin_dir, why);
+
+	if (err)
+		return err;
+	err = dir_format(pin_dir, dir, size);
+	if (!err)
+		err = dirs_make(dir);
+	if (err)
+		*why = prog_why("cannot make a directory for pins in %s: %s", pin_dir,
+				strerror(-err));
+	return err;
+}
+
+int prog_pin_path(const char *dir, uint32_t ifindex, char *path, size_t size)
+{
+	return (size_t)snprintf(path, size, "%s/%u", dir, ifindex) < size ? 0 : -ENAMETOOLONG;
+}
+
+/* Program and interface index of an XDP link; the index is that of the link's own namespace. */
+static int link_info(int fd, uint32_t *prog, uint32_t *ifindex)
+{
+	struct bpf_link_info info = { 0 };
+	uint32_t len = sizeof(info);
+	int err = bpf_obj_get_info_by_fd(fd, &info, &len);
+
+	if (err)
+		return err;
+	if (info.type != BPF_LINK_TYPE_XDP)
+		return -EINVAL;
+	*prog = info.prog_id;
+	*ifindex = info.xdp.ifindex;
+	return 0;
+}
+
+/*
+ * A device that moved to another namespace may have the same index there, and
+ * another device may have its index here. Each port has a program of its own,
+ * so the program's number is what tells whether this is the link's device.
+ */
+static bool link_is_on(int fd, uint32_t ifindex)
+{
+	uint32_t prog, on, attached = 0;
+
+	if (link_info(fd, &prog, &on) || on != ifindex)
+		return false;
+	return !bpf_xdp_query_id((int)ifindex, XDP_FLAGS_DRV_MODE, &attached) && attached == prog;
+}
+
+/* The interface may be in any namespace, or gone. */
+static void pin_remove(const char *path, int fd)
+{
+	bpf_link_detach(fd);
+	unlink(path);
+}
+
+int prog_pin_open(const char *dir, uint32_t ifindex)
+{
+	char path[PATH_MAX];
+	int err = prog_pin_path(dir, ifindex, path, sizeof(path)), fd;
+
+	if (err)
+		return err;
+	fd = bpf_obj_get(path);
+	if (fd < 0 || link_is_on(fd, ifindex))
+		return fd;
+	pin_remove(path, fd);
+	close(fd);
+	return -ENOENT;
+}
+
+/* The interface index that names a pin; 0 if @name is not such a name. */
+static uint32_t pin_ifindex(const char *name)
+{
+	char *end;
+	unsigned long v = strtoul(name, &end, 10);
+
+	return *end || end == name || v > INT_MAX ? 0 : (uint32_t)v;
+}
+
+int prog_pin_sweep(const char *dir, bool (*keep)(const struct prog_set *ps, uint32_t ifindex),
+		   const struct prog_set *ps)
+{
+	char path[PATH_MAX];
+	struct dirent *e;
+	DIR *d = opendir(dir);
+	int fd, n = 0;
+
+	if (!d)
+		return errno == ENOENT ? 0 : -errno;
+	while ((e = readdir(d))) {
+		uint32_t ifindex = pin_ifindex(e->d_name);
+
+		if (!ifindex || prog_pin_path(dir, ifindex, path, sizeof(path)))
+			continue;
+		fd = bpf_obj_get(path);
+		if (fd < 0)
+			continue;
+		if (!keep || !keep(ps, ifindex) || !link_is_on(fd, ifindex)) {
+			pin_remove(path, fd);
+			n++;
+		}
+		close(fd);
+	}
+	closedir(d);
+	return n;
+}
+
+/* True if the pin @path holds @prog_id; it is removed then. */
+static bool pin_evict_one(const char *path, uint32_t prog_id)
+{
+	uint32_t prog, on;
+	bool found = false;
+	int fd = bpf_obj_get(path);
+
+	if (fd < 0)
+		return false;
+	if (!link_info(fd, &prog, &on) && prog == prog_id) {
+		pin_remove(path, fd);
+		found = true;
+	}
+	close(fd);
+	return found;
+}
+
+static bool dir_evict(const char *dir, uint32_t prog_id)
+{
+	char path[PATH_MAX];
+	struct dirent *e;
+	DIR *d = opendir(dir);
+	bool found = false;
+
+	if (!d)
+		return false;
+	while (!found && (e = readdir(d))) {
+		if (e->d_name[0] == '.' ||
+		    (size_t)snprintf(path, sizeof(path), "%s/%s", dir, e->d_name) >= sizeof(path))
+			continue;
+		found = pin_evict_one(path, prog_id);
+	}
+	closedir(d);
+	return found;
+}
+
+bool prog_pin_evict(const char *dir, uint32_t prog_id)
+{
+	char parent[PATH_MAX], path[PATH_MAX];
+	struct dirent *e;
+	bool found = false;
+	DIR *d;
+
+	snprintf(parent, sizeof(parent), "%s/..", dir);
+	d = opendir(parent);
+	if (!d)
+		return false;
+	while (!found && (e = readdir(d))) {
+		if (e->d_name[0] == '.' || (size_t)snprintf(path, sizeof(path), "%s/%s", parent,
+							    e->d_name) >= sizeof(path))
+			continue;
+		found = dir_evict(path, prog_id);
+	}
+	closedir(d);
+	return found;
+}
+
+int prog_cleanup(const char *pin_dir)
+{
+	const char *why;
+	char dir[256];
+	int err, lock_fd, n;
+
+	err = prog_lock(&lock_fd, &why);
+	if (err)
+		return err;
+	n = dir_format(pin_dir, dir, sizeof(dir));
+	if (!n) {
+		n = prog_pin_sweep(dir, NULL, NULL);
+		rmdir(dir);
+	}
+	close(lock_fd);
+	return n;
+}
