@@ -25,12 +25,12 @@
 #include "util/log.h"
 #include "util/mac.h"
 
-#define CONF_NAME_SIZE  16            /* an interface name and its final 0 */
-#define CONF_GLOB_SIZE  64            /* a pattern for interface names, with its final 0 */
-#define CONF_PATH_SIZE  108           /* a UNIX socket path and its final 0 */
-#define CONF_GROUP_SIZE 33            /* a group name and its final 0 */
-#define CONF_FILE_MAX   (1024 * 1024) /* bytes; a longer file is refused */
-#define CONF_FDBS_MAX   4096          /* static entries of one bridge */
+#define CONF_NAME_SIZE  16        /* an interface name and its final 0 */
+#define CONF_GLOB_SIZE  64        /* a pattern for interface names, with its final 0 */
+#define CONF_PATH_SIZE  108       /* a UNIX socket path and its final 0 */
+#define CONF_GROUP_SIZE 33        /* a group name and its final 0 */
+#define CONF_FILE_MAX   (1 << 20) /* bytes; a longer file is refused */
+#define CONF_FDBS_MAX   4096      /* static entries of one bridge */
 
 /* Which path forwards: auto decides by what the port can do, user and kernel insist. */
 enum conf_engine {
