@@ -116,9 +116,9 @@ void fdb_set_value(struct fdb *f, struct fdb_slot *s, uint64_t v)
 	if (diff & FDB_V_LIVE)
 		relaxed_sub(&f->n_entries, 1);
 	if (diff & FDB_V_LEARNED)
-		relaxed_add(&f->n_learned, v & FDB_V_LEARNED ? 1U : -1U);
+		relaxed_add(&f->n_learned, (v & FDB_V_LEARNED) ? 1U : -1U);
 	if (diff & FDB_VFLAG(FDB_LOCAL))
-		relaxed_add(&f->n_local, v & FDB_VFLAG(FDB_LOCAL) ? 1U : -1U);
+		relaxed_add(&f->n_local, (v & FDB_VFLAG(FDB_LOCAL)) ? 1U : -1U);
 }
 
 /* An overflow bucket behind @b, empty and not yet linked; 0: none left. */
@@ -283,7 +283,7 @@ static int put(struct fdb *f, uint64_t key, uint64_t v, uint64_t since)
 	int err = 0;
 
 	fdb_help(f, hash, FDB_FOREVER);
-	fdb_place_lock(f, hash, FDB_FOREVER, &p);
+	fdb_place_hold(f, hash, &p);
 	s = fdb_slot_find(p.t, hash, key | FDB_KEY_USED);
 	old = s ? relaxed_get(&s->value) : 0;
 	if (!(old & FDB_V_LIVE)) {
@@ -330,7 +330,7 @@ static struct fdb_slot *take(struct fdb *f, uint64_t key, uint16_t port, struct 
 	struct fdb_slot *s;
 	uint64_t v;
 
-	fdb_place_lock(f, hash, FDB_FOREVER, p);
+	fdb_place_hold(f, hash, p);
 	s = fdb_slot_find(p->t, hash, key | FDB_KEY_USED);
 	v = s ? relaxed_get(&s->value) : 0;
 	if (v & FDB_V_LIVE && (port == FDB_ANY || FDB_V_TO_PORT(v) == port))

@@ -100,9 +100,9 @@ static bool carry_slot(const struct fdb *f, const struct fdb_slot *from, struct 
 static bool carry_chain(const struct fdb *f, const struct fdb_table *t, const struct fdb_bucket *b,
 			struct fdb_table *next, uint32_t patience)
 {
-	uint32_t link;
-
 	for (;;) {
+		uint32_t link;
+
 		for (int i = 0; i < FDB_SLOTS; i++) {
 			if (!atomic_load_explicit(&b->slot[i].key, memory_order_relaxed))
 				return true;
@@ -220,10 +220,11 @@ static void build_clear(struct fdb *f, uint64_t n)
 	struct fdb_table *t = f->build, *cur = atomic_load(&f->cur);
 	uint64_t left = table_size(t) - f->n_cleared;
 
-	n = n < left ? n : left;
+	if (n > left)
+		n = left;
 	memset((char *)t->bucket + f->n_cleared, 0, n);
 	f->n_cleared += n;
-	if (n < left)
+	if (f->n_cleared < table_size(t))
 		return;
 	t->overflow_kept = t->n_overflow / 2;
 	f->build = NULL;

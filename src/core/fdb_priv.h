@@ -65,6 +65,13 @@ struct fdb_slot *fdb_slot_take(struct fdb_place p, uint64_t key, uint64_t value,
 /* fdb.c: locks the chain that decides about @hash; false after @patience turns. */
 bool fdb_place_lock(const struct fdb *f, uint32_t hash, uint32_t patience, struct fdb_place *out);
 
+/* [control] The same, as long as it takes. */
+static inline void fdb_place_hold(const struct fdb *f, uint32_t hash, struct fdb_place *out)
+{
+	while (!fdb_place_lock(f, hash, FDB_FOREVER, out))
+		;
+}
+
 /* fdb_grow.c */
 struct fdb_table *fdb_table_new(uint32_t n_buckets);
 void fdb_table_free(struct fdb_table *t);

@@ -79,15 +79,16 @@ struct fdb_table {
 	uint32_t shift; /* hash >> shift is the home */
 	uint32_t n_buckets;
 	uint32_t n_overflow;
+	uint8_t pad[36]; /* writers have a cache line of their own */
 
 	/* written by every insert */
-	_Alignas(64) _Atomic uint32_t n_used; /* keys, live or not */
+	_Atomic uint32_t n_used; /* keys, live or not */
 	_Atomic uint32_t overflow_used;
 	_Atomic uint32_t overflow_kept; /* of them for buckets that come from an old table */
 	/* written by those who carry this table over to the next */
 	_Atomic uint32_t carry_pos;
 	_Atomic uint32_t n_carried;
-};
+} __attribute__((aligned(64)));
 
 struct fdb {
 	_Atomic(struct fdb_table *) cur;
@@ -148,9 +149,10 @@ static inline const struct fdb_table *fdb_table_of(const struct fdb *f, uint32_t
 static inline struct fdb_slot *fdb_slot_find(const struct fdb_table *t, uint32_t hash, uint64_t key)
 {
 	struct fdb_bucket *b = fdb_home(t, hash);
-	uint32_t link;
 
 	for (;;) {
+		uint32_t link;
+
 		for (int i = 0; i < FDB_SLOTS; i++) {
 			uint64_t k = atomic_load_explicit(&b->slot[i].key, memory_order_acquire);
 
@@ -172,7 +174,7 @@ static inline uint64_t fdb_value(const struct fdb *f, uint32_t hash, uint64_t ke
 	const struct fdb_slot *s = fdb_slot_find(fdb_table_of(f, hash), hash, key | FDB_KEY_USED);
 	uint64_t v = s ? atomic_load_explicit(&s->value, memory_order_acquire) : 0;
 
-	return v & FDB_V_LIVE ? v : 0;
+	return (v & FDB_V_LIVE) ? v : 0;
 }
 
 static inline void fdb_prefetch(const struct fdb *f, uint64_t key)

@@ -105,7 +105,7 @@ static void piece_remove(struct fdb *f, uint64_t pos, const struct pick *p, stru
 	struct fdb_place place;
 
 	/* The lock keeps the answer of piece_find() as it is. */
-	fdb_place_lock(f, (uint32_t)pos, FDB_FOREVER, &place);
+	fdb_place_hold(f, (uint32_t)pos, &place);
 	piece_find(f, pos, w);
 	piece_take(f, f, p, w);
 	fdb_unlock(place.b, 0);

@@ -414,16 +414,47 @@ static void walk_across_resizes_sees_each_entry_once(void **state)
 	fdb_free(f);
 }
 
+static void walk_across_a_shrink_sees_each_entry_once(void **state)
+{
+	static uint32_t seen[65536];
+	struct fdb_filter others = { 2, FDB_ANY, 0, 0 };
+
+	(void)state;
+	/* The table is halved when the walk has passed @at buckets: one of two that become one. */
+	for (uint32_t at = 1; at < 60; at += 2) {
+		struct fdb *f = open_fdb(2048, 0, 16);
+		struct fdb_cursor c = { 0 };
+
+		memset(seen, 0, sizeof(seen));
+		for (uint32_t i = 0; i < 2048; i++)
+			add(f, nth_key(i), i < 250 ? 1 : 2, 0, SEC);
+		settle(f);
+		urcu_qsbr_barrier();
+		assert_int_equal(stats(f).n_buckets, 1024);
+		assert_int_equal(fdb_flush(f, &others), 2048 - 250);
+		assert_true(fdb_walk(f, &c, at, count_cb, seen));
+		settle(f);
+		assert_int_equal(stats(f).n_buckets, 512);
+		while (fdb_walk(f, &c, 10, count_cb, seen))
+			;
+		for (uint32_t i = 0; i < 2048; i++) {
+			if (seen[i] != (i < 250))
+				fail_msg("at %u: entry %u was seen %u times", at, i, seen[i]);
+		}
+		fdb_free(f);
+	}
+}
+
 static void an_operation_carries_few_buckets(void **state)
 {
 	struct fdb *f = open_fdb(200000, 0, 16);
-	uint64_t before = 0, most_learn = 0, most_maintain = 0, n;
+	uint64_t before = 0, most_learn = 0, most_maintain = 0;
 
 	(void)state;
 	for (uint32_t i = 0; i < 200000; i++) {
 		enum fdb_learned r = fdb_learn(f, nth_key(i), 1, SEC);
+		uint64_t n = stats(f).n_carried;
 
-		n = stats(f).n_carried;
 		most_learn = n - before > most_learn ? n - before : most_learn;
 		before = n;
 		if (i % 16 && r == FDB_NEW)
@@ -490,6 +521,7 @@ int main(void)
 		cmocka_unit_test(flush_removes_what_matches),
 		cmocka_unit_test(ages_only_what_nobody_else_holds),
 		cmocka_unit_test(walk_across_resizes_sees_each_entry_once),
+		cmocka_unit_test(walk_across_a_shrink_sees_each_entry_once),
 		cmocka_unit_test(an_operation_carries_few_buckets),
 		cmocka_unit_test(places_of_removed_keys_come_back),
 		cmocka_unit_test(bad_configuration_is_refused),
