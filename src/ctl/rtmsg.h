@@ -38,7 +38,7 @@ struct rtmsg_info {
 	const char *why;   /* constant text: what is wrong with a refused message */
 	uint16_t nl_type;  /* nlmsg_type, nlmsg_flags, nlmsg_seq */
 	uint16_t nl_flags; /* NLM_F_DUMP_INTR: the dump is not consistent, do it again */
-	uint32_t nl_seq;   /* 0: a notification */
+	uint32_t nl_seq;   /* of a notification: that of the request that caused it, or 0 */
 	union {
 		struct link_info link;
 		struct neigh_info neigh;
