@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "ctl/mirror.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ctl/rtmsg.h"
+
+/* A namespace with more devices than this is not one that we serve in full. */
+#define MIRROR_LINKS_MAX 65536
+
+struct mirror *mirror_new(void)
+{
+	return calloc(1, sizeof(struct mirror));
+}
+
+static void link_free(struct mirror_link *l)
+{
+	free(l->vlans);
+	free(l);
+}
+
+void mirror_free(struct mirror *m)
+{
+	if (!m)
+		return;
+	for (uint32_t i = 0; i < m->n; i++)
+		link_free(m->link[i]);
+	free(m->link);
+	free(m);
+}
+
+/* Where @ifindex is, or would be. */
+static uint32_t position(const struct mirror *m, uint32_t ifindex)
+{
+	uint32_t lo = 0, hi = m->n;
+
+	while (lo < hi) {
+		uint32_t mid = lo + (hi - lo) / 2;
+
+		if (m->link[mid]->info.ifindex < ifindex)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
+struct mirror_link *mirror_find(const struct mirror *m, uint32_t ifindex)
+{
+	uint32_t i = position(m, ifindex);
+
+	return i < m->n && m->link[i]->info.ifindex == ifindex ? m->link[i] : NULL;
+}
+
+struct mirror_link *mirror_find_name(const struct mirror *m, const char *name)
+{
+	for (uint32_t i = 0; i < m->n; i++) {
+		if (m->link[i]->seen_device && !strcmp(m->link[i]->info.name, name))
+			return m->link[i];
+	}
+	return NULL;
+}
+
+static struct mirror_link *link_make(struct mirror *m, uint32_t ifindex)
+{
+	uint32_t i = position(m, ifindex);
+	struct mirror_link *l;
+
+	if (i < m->n && m->link[i]->info.ifindex == ifindex)
+		return m->link[i];
+	if (m->n >= MIRROR_LINKS_MAX)
+		return NULL;
+	if (m->n == m->size) {
+		uint32_t size = m->size ? m->size * 2 : 64;
+		struct mirror_link **v = realloc(m->link, size * sizeof(*v));
+
+		if (!v)
+			return NULL;
+		m->link = v;
+		m->size = size;
+	}
+	l = calloc(1, sizeof(*l));
+	if (!l)
+		return NULL;
+	l->info.ifindex = ifindex;
+	memmove(&m->link[i + 1], &m->link[i], (m->n - i) * sizeof(m->link[0]));
+	m->link[i] = l;
+	m->n++;
+	return l;
+}
+
+static bool link_remove(struct mirror *m, uint32_t ifindex)
+{
+	uint32_t i = position(m, ifindex);
+
+	if (i >= m->n || m->link[i]->info.ifindex != ifindex)
+		return false;
+	link_free(m->link[i]);
+	m->n--;
+	memmove(&m->link[i], &m->link[i + 1], (m->n - i) * sizeof(m->link[0]));
+	return true;
+}
+
+static struct mirror_vlans *vlans_make(struct mirror_link *l)
+{
+	if (!l->vlans)
+		l->vlans = calloc(1, sizeof(*l->vlans));
+	return l->vlans;
+}
+
+static void vlan_clear(struct mirror_vlans *v, uint32_t vid)
+{
+	if (v->mv[vid] & MV_MEMBER)
+		v->n--;
+	if (v->opts[vid] & MIRROR_VLAN_SUPPRESS)
+		v->n_suppress--;
+	if (v->opts[vid] & MIRROR_VLAN_TUNNEL)
+		v->n_tunnel--;
+	v->mv[vid] = 0;
+	v->opts[vid] = 0;
+	if (v->pvid == vid)
+		v->pvid = VID_NONE;
+}
+
+static void opt_set(struct mirror_vlans *v, uint32_t vid, uint8_t bit, bool on, uint32_t *n)
+{
+	if (on && !(v->opts[vid] & bit))
+		++*n;
+	else if (!on && (v->opts[vid] & bit))
+		--*n;
+	v->opts[vid] = (uint8_t)(on ? v->opts[vid] | bit : v->opts[vid] & ~bit);
+}
+
+/* A VLAN that is there keeps its state when a message does not tell one. */
+static void vlan_put(struct mirror_vlans *v, uint32_t vid, const struct vlan_info *i)
+{
+	uint8_t state = v->mv[vid] & MV_MEMBER ? MV_STATE_OF(v->mv[vid]) : PORT_FORWARDING;
+	uint8_t mv = v->mv[vid];
+
+	if (i->present & VLAN_HAS_STATE)
+		state = i->state;
+	if (i->flags & VLAN_ONLY_OPTS) {
+		if (!(mv & MV_MEMBER))
+			return;
+		mv &= MV_MEMBER | MV_UNTAGGED;
+	} else {
+		if (!(mv & MV_MEMBER))
+			v->n++;
+		mv = i->flags & VLAN_UNTAGGED ? MV_MEMBER | MV_UNTAGGED : MV_MEMBER;
+		if (i->flags & VLAN_PVID)
+			v->pvid = (uint16_t)vid;
+		else if (v->pvid == vid)
+			v->pvid = VID_NONE;
+	}
+	v->mv[vid] = (uint8_t)(mv | MV_STATE(state));
+	if (i->present & VLAN_HAS_NEIGH_SUPPRESS)
+		opt_set(v, vid, MIRROR_VLAN_SUPPRESS, i->neigh_suppress, &v->n_suppress);
+	if (i->present & VLAN_HAS_TUNNEL)
+		opt_set(v, vid, MIRROR_VLAN_TUNNEL, true, &v->n_tunnel);
+}
+
+struct vlan_walk {
+	struct mirror_link *link;
+	bool is_bridge;
+	uint8_t listed[VID_N];
+};
+
+static int apply_vlan(void *arg, const struct vlan_info *i)
+{
+	struct vlan_walk *w = arg;
+	struct mirror_vlans *v = w->link->vlans;
+
+	if (i->source == VLAN_GLOBAL)
+		return 0;
+	for (uint32_t vid = i->vid_first; vid <= i->vid_last; vid++) {
+		/* Of a bridge's own VLANs only those with BRENTRY are the host's. */
+		bool is_in = !i->deleted && (!w->is_bridge || (i->flags & VLAN_BRENTRY));
+
+		if (is_in)
+			vlan_put(v, vid, i);
+		else
+			vlan_clear(v, vid);
+		w->listed[vid] = 1;
+	}
+	return 0;
+}
+
+/* The link message has the whole list: what it does not name is gone. */
+static int replace_vlans(struct mirror_link *l, bool is_bridge, const struct nlmsghdr *h,
+			 bool *changed)
+{
+	struct vlan_walk w = { .link = l, .is_bridge = is_bridge };
+	struct mirror_vlans *v = vlans_make(l), old;
+
+	if (!v)
+		return -ENOMEM;
+	old = *v;
+	rtmsg_link_vlans(h, apply_vlan, &w);
+	for (uint32_t vid = 1; vid <= VID_MAX; vid++) {
+		if (!w.listed[vid] && (v->mv[vid] & MV_MEMBER))
+			vlan_clear(v, vid);
+	}
+	if (memcmp(&old, v, sizeof(old)))
+		*changed = true;
+	return 0;
+}
+
+static int apply_vlan_msg(struct mirror *m, const struct rtmsg_info *i, const struct nlmsghdr *h,
+			  bool *changed)
+{
+	struct mirror_link *l = mirror_find(m, i->vlan.ifindex);
+	struct vlan_walk w = { .link = l };
+	struct mirror_vlans *v, old;
+
+	if (!l)
+		return 0;
+	v = vlans_make(l);
+	if (!v)
+		return -ENOMEM;
+	w.is_bridge = !strcmp(l->info.kind, "bridge");
+	old = *v;
+	rtmsg_vlans(h, apply_vlan, &w);
+	if (memcmp(&old, v, sizeof(old)))
+		*changed = true;
+	return 0;
+}
+
+static void leave_bridge(struct mirror_link *l, bool *changed)
+{
+	if (l->bridge)
+		*changed = true;
+	l->bridge = 0;
+	free(l->vlans);
+	l->vlans = NULL;
+	l->info.present &= ~(uint32_t)LINK_HAS_BRPORT;
+}
+
+static int apply_device(struct mirror *m, const struct link_info *i, bool *changed)
+{
+	struct mirror_link *l;
+	uint32_t bridge;
+
+	if (i->deleted) {
+		if (link_remove(m, i->ifindex))
+			*changed = true;
+		return 0;
+	}
+	l = link_make(m, i->ifindex);
+	if (!l)
+		return -ENOMEM;
+	bridge = i->present & LINK_HAS_BRPORT ? i->master : 0;
+	if (bridge != l->bridge && l->seen_device)
+		leave_bridge(l, changed);
+	if (!l->seen_device || memcmp(&l->info, i, sizeof(*i)))
+		*changed = true;
+	l->info = *i;
+	l->seen_device = true;
+	l->bridge = bridge;
+	return 0;
+}
+
+static int apply_port(struct mirror *m, const struct link_info *i, const struct nlmsghdr *h,
+		      bool *changed)
+{
+	bool is_bridge = i->ifindex == i->master;
+	struct mirror_link *l = mirror_find(m, i->ifindex);
+
+	if (i->is_self)
+		return 0;
+	if (i->deleted) {
+		if (l && !is_bridge)
+			leave_bridge(l, changed);
+		return 0;
+	}
+	if (!l) {
+		l = link_make(m, i->ifindex);
+		if (!l)
+			return -ENOMEM;
+		*changed = true;
+	}
+	if (!is_bridge) {
+		if (l->bridge != i->master) {
+			leave_bridge(l, changed);
+			*changed = true;
+		}
+		l->bridge = i->master;
+		l->info.master = i->master;
+		if (i->present & LINK_HAS_BRPORT) {
+			if (memcmp(&l->info.brport, &i->brport, sizeof(i->brport)))
+				*changed = true;
+			l->info.brport = i->brport;
+			l->info.present |= LINK_HAS_BRPORT;
+		}
+	}
+	return replace_vlans(l, is_bridge, h, changed);
+}
+
+int mirror_apply(struct mirror *m, const struct rtmsg_info *i, const struct nlmsghdr *h,
+		 bool *changed)
+{
+	if (i->type == RTMSG_VLAN)
+		return apply_vlan_msg(m, i, h, changed);
+	if (i->type != RTMSG_LINK)
+		return 0;
+	if (i->link.family == LINK_FAMILY_BRIDGE)
+		return apply_port(m, &i->link, h, changed);
+	return apply_device(m, &i->link, changed);
+}
