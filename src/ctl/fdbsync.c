@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ctl/rtmsg.h"
+#include "ctl/rtsock.h"
+#include "ctl/state.h"
+#include "util/clock.h"
+
+/* ---- addresses of the host ---- */
+
+static uint32_t local_position(const struct ctl *c, uint64_t key)
+{
+	uint32_t lo = 0, hi = c->n_locals;
+
+	while (lo < hi) {
+		uint32_t mid = lo + (hi - lo) / 2;
+
+		if (c->local[mid].key < key)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
+/*
+ * The program that passes frames for the host knows addresses without VLANs:
+ * what it passes needlessly the kernel bridge forwards all the same.
+ */
+static void local_add(struct ctl *c, uint16_t bridge, const struct mac *mac)
+{
+	uint64_t key = (uint64_t)bridge << 48 | mac_to_u64(mac);
+	uint32_t i = local_position(c, key);
+
+	if (i < c->n_locals && c->local[i].key == key) {
+		c->local[i].n++;
+		return;
+	}
+	if (c->n_locals == c->local_size) {
+		uint32_t size = c->local_size ? c->local_size * 2 : 64;
+		struct ctl_local *v = realloc(c->local, size * sizeof(*v));
+
+		if (!v)
+			return; /* then workers deliver to the host instead */
+		c->local = v;
+		c->local_size = size;
+	}
+	memmove(&c->local[i + 1], &c->local[i], (c->n_locals - i) * sizeof(c->local[0]));
+	c->local[i] = (struct ctl_local){ .key = key, .n = 1 };
+	c->n_locals++;
+	if (dp_local_add(c->dp, bridge, mac))
+		history_add(&c->history, LOG_LEVEL_WARN,
+			    "bridge %s: no room for another address of the host",
+			    c->bridge[bridge].name);
+}
+
+static void local_del(struct ctl *c, uint16_t bridge, const struct mac *mac)
+{
+	uint64_t key = (uint64_t)bridge << 48 | mac_to_u64(mac);
+	uint32_t i = local_position(c, key);
+
+	if (i >= c->n_locals || c->local[i].key != key || --c->local[i].n)
+		return;
+	c->n_locals--;
+	memmove(&c->local[i], &c->local[i + 1], (c->n_locals - i) * sizeof(c->local[0]));
+	dp_local_del(c->dp, bridge, mac);
+}
+
+void fdbsync_forget(struct ctl *c, uint16_t bridge)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < c->n_locals; i++) {
+		if (c->local[i].key >> 48 == bridge) {
+			struct mac mac = mac_from_u64(c->local[i].key & 0xffffffffffffULL);
+
+			dp_local_del(c->dp, bridge, &mac);
+		} else {
+			c->local[n++] = c->local[i];
+		}
+	}
+	c->n_locals = n;
+}
+
+/* ---- one message ---- */
+
+static uint16_t entry_flags(const struct neigh_info *n)
+{
+	uint16_t flags = FDB_KERNEL;
+
+	if (n->state & NEIGH_STATE_PERMANENT)
+		flags |= FDB_LOCAL;
+	else if (n->state & NEIGH_STATE_NOARP)
+		flags |= FDB_STATIC;
+	if (n->flags & NEIGH_FLAG_STICKY)
+		flags |= FDB_STICKY;
+	if (n->flags & NEIGH_FLAG_EXT_LEARNED)
+		flags |= FDB_EXTERN;
+	if (n->flags_ext & NEIGH_FLAG_EXT_LOCKED)
+		flags |= FDB_LOCKED;
+	return flags;
+}
+
+static void entry_removed(struct ctl *c, struct ctl_bridge *b, uint64_t key)
+{
+	struct fdb_entry old;
+
+	if (fdb_get(b->fdb, key, &old))
+		return;
+	if (old.flags & FDB_LOCAL)
+		local_del(c, ctl_index(c, b), &old.mac);
+	fdb_del(b->fdb, key);
+}
+
+static void entry_told(struct ctl *c, struct ctl_bridge *b, const struct neigh_info *n,
+		       uint16_t slot)
+{
+	uint64_t age = n->present & NEIGH_HAS_AGE ? n->updated_age_ns : 0;
+	struct fdb_entry e = { .mac = n->mac, .vid = n->vid, .port = slot };
+	struct fdb_entry old;
+	bool was_local = false;
+
+	e.flags = entry_flags(n);
+	e.seen_ns = c->now_ns > age ? c->now_ns - age : 0;
+	if (!fdb_get(b->fdb, fdb_key(n->vid, &n->mac), &old)) {
+		was_local = old.flags & FDB_LOCAL;
+		/* A worker may have seen it later than the kernel did. */
+		if (old.port == e.port && old.seen_ns > e.seen_ns)
+			e.seen_ns = old.seen_ns;
+	}
+	if (fdb_add(b->fdb, &e)) {
+		if (log_limit_ok(&c->limit_learn, "fdb", c->now_ns))
+			history_add(&c->history, LOG_LEVEL_WARN,
+				    "bridge %s: FDB is full (fdb-max), entries of the kernel are missing",
+				    b->name);
+		return;
+	}
+	if ((e.flags & FDB_LOCAL) && !was_local)
+		local_add(c, ctl_index(c, b), &e.mac);
+	else if (!(e.flags & FDB_LOCAL) && was_local)
+		local_del(c, ctl_index(c, b), &e.mac);
+}
+
+/* The bridge and the slot that a message is about; false for what is not ours. */
+static bool find_port(struct ctl *c, const struct neigh_info *n, struct ctl_bridge **b,
+		      uint16_t *slot)
+{
+	struct ctl_port *p;
+
+	if (n->is_self)
+		return false;
+	*b = ctl_bridge_by_ifindex(c, n->ifindex);
+	if (*b) {
+		*slot = (*b)->host_slot;
+		return true;
+	}
+	p = ctl_port_by_ifindex(c, n->ifindex);
+	if (!p || p->is_host)
+		return false;
+	*b = &c->bridge[p->bridge];
+	*slot = ctl_slot(c, p);
+	return (*b)->source == CONF_SOURCE_KERNEL;
+}
+
+void fdbsync_apply(struct ctl *c, const struct neigh_info *n)
+{
+	struct ctl_bridge *b;
+	uint16_t slot;
+	uint64_t key;
+
+	c->stats.n_neigh_events++;
+	if (mac_is_multicast(&n->mac) || !find_port(c, n, &b, &slot))
+		return;
+	key = fdb_key(n->vid, &n->mac);
+	if (n->deleted) {
+		entry_removed(c, b, key);
+		return;
+	}
+	if (learn_is_echo(c, ctl_index(c, b), key, slot)) {
+		fdb_set_flags(b->fdb, key, slot, FDB_KERNEL, FDB_KERNEL);
+		return;
+	}
+	entry_told(c, b, n, slot);
+}
+
+/* ---- the whole table ---- */
+
+struct keys {
+	uint64_t *v;
+	uint32_t n, size;
+};
+
+struct reading {
+	struct ctl *c;
+	struct keys keys[XB_MAX_BRIDGES];
+	bool is_short; /* of memory */
+};
+
+static int read_entry(void *arg, const struct rtmsg_info *i, const struct nlmsghdr *h)
+{
+	struct reading *r = arg;
+	struct ctl_bridge *b;
+	struct keys *k;
+	uint16_t slot;
+
+	(void)h;
+	if (i->type != RTMSG_NEIGH || i->neigh.deleted || mac_is_multicast(&i->neigh.mac) ||
+	    !find_port(r->c, &i->neigh, &b, &slot))
+		return 0;
+	k = &r->keys[ctl_index(r->c, b)];
+	if (k->n == k->size) {
+		uint32_t size = k->size ? k->size * 2 : 256;
+		uint64_t *v = realloc(k->v, size * sizeof(*v));
+
+		if (!v) {
+			r->is_short = true;
+			return -ENOMEM;
+		}
+		k->v = v;
+		k->size = size;
+	}
+	k->v[k->n++] = fdb_key(i->neigh.vid, &i->neigh.mac);
+	entry_told(r->c, b, &i->neigh, slot);
+	return 0;
+}
+
+static int compare(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+struct sweep {
+	struct keys *keys;
+	struct keys gone;
+};
+
+static void sweep_entry(const struct fdb_entry *e, void *arg)
+{
+	struct sweep *s = arg;
+	uint64_t key = fdb_key(e->vid, &e->mac);
+
+	if (!(e->flags & FDB_KERNEL) ||
+	    bsearch(&key, s->keys->v, s->keys->n, sizeof(key), compare))
+		return;
+	if (s->gone.n < s->gone.size)
+		s->gone.v[s->gone.n++] = key;
+}
+
+/* What the kernel held and did not tell of now is gone. */
+static int sweep(struct ctl *c, struct ctl_bridge *b, struct keys *keys)
+{
+	struct fdb_cursor cursor = { 0 };
+	struct sweep s = { .keys = keys };
+	struct fdb_stats st;
+
+	fdb_stats(b->fdb, &st);
+	s.gone.size = (uint32_t)st.n_entries;
+	s.gone.v = calloc(s.gone.size ? s.gone.size : 1, sizeof(*s.gone.v));
+	if (!s.gone.v)
+		return -ENOMEM;
+	qsort(keys->v, keys->n, sizeof(*keys->v), compare);
+	while (fdb_walk(b->fdb, &cursor, 1024, sweep_entry, &s))
+		dp_control_beat(c->dp, clock_now_ns());
+	for (uint32_t i = 0; i < s.gone.n; i++)
+		entry_removed(c, b, s.gone.v[i]);
+	free(s.gone.v);
+	return 0;
+}
+
+static void beat(void *arg)
+{
+	struct reading *r = arg;
+
+	dp_control_beat(r->c->dp, clock_now_ns());
+}
+
+int fdbsync_read(struct ctl *c)
+{
+	struct reading *r = calloc(1, sizeof(*r));
+	int err;
+
+	if (!r)
+		return -ENOMEM;
+	r->c = c;
+	err = rtsock_dump(c->rt, RTREQ_NEIGHS, read_entry, beat, r);
+	for (uint32_t i = 0; i < XB_MAX_BRIDGES; i++) {
+		struct ctl_bridge *b = &c->bridge[i];
+
+		if (!err && b->is_used && b->source == CONF_SOURCE_KERNEL) {
+			err = sweep(c, b, &r->keys[i]);
+			b->has_fdb = !err;
+		}
+		free(r->keys[i].v);
+	}
+	free(r);
+	return err;
+}

@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <errno.h>
+#include <string.h>
+
+#include "ctl/rtreq.h"
+#include "ctl/rtsock.h"
+#include "ctl/state.h"
+#include "util/clock.h"
+
+#define BATCH	     64
+#define BATCHES_MAX  64 /* in one call, so that the event loop sees other things too */
+#define DELETES_MAX  16 /* VLANs of a port on a bridge that does not filter (ctl/plan.c) */
+#define REQUEST_SIZE (BATCH * (1 + DELETES_MAX) * RTREQ_SIZE)
+
+/* A station as it is written to the kernel. */
+struct write {
+	uint64_t key;
+	uint16_t bridge;
+	uint16_t slot;
+	bool is_refresh;
+	bool is_seen; /* its echo came back */
+};
+
+/*
+ * The writes of one batch, from before they are sent until the events that they
+ * caused have been read. Outside of that n is 0.
+ */
+static struct batch {
+	struct write w[BATCH];
+	uint32_t n;
+	struct write again[BATCH]; /* refreshes that pulled a station back: to be put right */
+	uint32_t n_again;
+	uint32_t buf[REQUEST_SIZE / sizeof(uint32_t)];
+} batch;
+
+static void check_refresh(struct ctl *c, const struct write *w)
+{
+	struct fdb_entry e;
+
+	if (!w->is_refresh || fdb_get(c->bridge[w->bridge].fdb, w->key, &e) || e.port == w->slot ||
+	    batch.n_again == BATCH)
+		return;
+	batch.again[batch.n_again] = *w;
+	batch.again[batch.n_again++].slot = e.port;
+}
+
+/*
+ * The kernel's order decides. The echo of a write comes after everything that
+ * the kernel did before it, so an event for the same station that comes before
+ * the echo is older than what the worker learned; one that comes after it is
+ * newer. A refresh writes what we believed, not what a worker has just seen:
+ * then the older event was right, and we follow it.
+ */
+bool learn_is_echo(struct ctl *c, uint16_t bridge, uint64_t key, uint16_t slot)
+{
+	for (uint32_t i = 0; i < batch.n; i++) {
+		struct write *w = &batch.w[i];
+
+		if (w->key != key || w->bridge != bridge)
+			continue;
+		if (w->slot == slot) {
+			w->is_seen = true;
+			c->stats.n_echoes++;
+			check_refresh(c, w);
+			return true;
+		}
+		return !w->is_seen && !w->is_refresh;
+	}
+	return false;
+}
+
+/* VLANs in which the kernel made an entry that nobody asked for. */
+static size_t add_deletes(const struct ctl *c, const struct rtreq_station *st, uint8_t *p,
+			  size_t room)
+{
+	const struct mirror_link *l = mirror_find(c->mirror, st->ifindex);
+	size_t len = 0;
+
+	if (!l || !l->vlans)
+		return 0;
+	for (uint32_t vid = 1, n = 0; vid <= VID_MAX && n < l->vlans->n && n < DELETES_MAX; vid++) {
+		struct rtreq_station del = *st;
+		int k;
+
+		if (!(l->vlans->mv[vid] & MV_MEMBER))
+			continue;
+		n++;
+		del.vid = (uint16_t)vid;
+		k = rtreq_station_del(p + len, room - len, &del, false, 0);
+		if (k < 0)
+			break;
+		len += (size_t)k;
+	}
+	return len;
+}
+
+static size_t add_request(const struct ctl *c, const struct write *w, uint8_t *p, size_t room)
+{
+	const struct ctl_bridge *b = &c->bridge[w->bridge];
+	struct rtreq_station st = {
+		.mac = mac_from_u64(w->key & 0xffffffffffffULL),
+		.vid = (uint16_t)(w->key >> 48),
+		.ifindex = c->port[w->slot].ifindex,
+	};
+	int k = rtreq_station_use(p, room, &st, false, 0);
+	size_t len;
+
+	if (k < 0)
+		return 0;
+	len = (size_t)k;
+	if (!b->is_filtering)
+		len += add_deletes(c, &st, p + len, room - len);
+	return len;
+}
+
+static void batch_add(struct ctl *c, uint64_t key, uint16_t bridge, uint16_t slot,
+		      bool is_refresh);
+
+/* Sends the batch and reads what it caused. */
+static void batch_send(struct ctl *c)
+{
+	uint32_t n_again;
+
+	uint8_t *p = (uint8_t *)batch.buf;
+	size_t len = 0;
+	int n, last = 0;
+
+	if (!batch.n)
+		return;
+	for (uint32_t i = 0; i < batch.n; i++)
+		len += add_request(c, &batch.w[i], p + len, sizeof(batch.buf) - len);
+	n = len ? rtsock_request(c->rt, p, len, &last) : 0;
+	c->stats.n_learn_writes += batch.n;
+	/* Deleting what the kernel did not make is no failure. */
+	if (n && last != -ENOENT) {
+		c->stats.n_learn_errors += n > 0 ? (uint64_t)n : 1;
+		if (log_limit_ok(&c->limit_learn, "learn", c->now_ns))
+			log_debug("the kernel refused %d of %u stations: %s", n, batch.n,
+				  strerror(n < 0 ? -n : -last));
+	}
+	ctl_read_events(c);
+	batch.n = 0;
+	n_again = batch.n_again;
+	batch.n_again = 0;
+	for (uint32_t i = 0; i < n_again; i++)
+		batch_add(c, batch.again[i].key, batch.again[i].bridge, batch.again[i].slot, false);
+}
+
+static bool is_kernel_port(const struct ctl *c, uint16_t bridge, uint16_t slot)
+{
+	const struct ctl_port *p = &c->port[slot];
+
+	return c->bridge[bridge].is_used && c->bridge[bridge].source == CONF_SOURCE_KERNEL &&
+	       p->is_used && !p->is_host && p->bridge == bridge;
+}
+
+static void batch_add(struct ctl *c, uint64_t key, uint16_t bridge, uint16_t slot, bool is_refresh)
+{
+	/* The newest word about a station is enough, and one station is in a batch once. */
+	for (uint32_t i = 0; i < batch.n; i++) {
+		struct write *w = &batch.w[i];
+
+		if (w->key == key && w->bridge == bridge) {
+			w->slot = slot;
+			w->is_refresh = w->is_refresh && is_refresh;
+			return;
+		}
+	}
+	if (batch.n == BATCH)
+		batch_send(c);
+	batch.w[batch.n++] = (struct write){
+		.key = key, .bridge = bridge, .slot = slot, .is_refresh = is_refresh
+	};
+}
+
+bool learn_run(struct ctl *c)
+{
+	struct dp_learn v[BATCH];
+
+	for (uint32_t k = 0; k < BATCHES_MAX; k++) {
+		uint64_t done[XB_MAX_WORKERS] = { 0 };
+		uint32_t n = dp_learn_read(c->dp, v, BATCH);
+
+		if (!n)
+			return false;
+		for (uint32_t i = 0; i < n; i++) {
+			done[v[i].worker] = v[i].seq;
+			if (v[i].kind != DP_LEARN_REFRESH &&
+			    is_kernel_port(c, v[i].bridge, v[i].port))
+				batch_add(c, v[i].key, v[i].bridge, v[i].port, false);
+		}
+		batch_send(c);
+		for (uint32_t i = 0; i < XB_MAX_WORKERS; i++) {
+			if (done[i])
+				dp_learn_done(c->dp, (uint8_t)i, done[i]);
+		}
+	}
+	return true;
+}
+
+/* ---- refresh and ageing ---- */
+
+#define WALK_BUCKETS 4096U
+
+struct walk {
+	struct ctl *c;
+	struct ctl_bridge *b;
+	uint64_t active_ns; /* seen at or after it: is written again */
+};
+
+static void refresh_entry(const struct fdb_entry *e, void *arg)
+{
+	struct walk *w = arg;
+	struct ctl *c = w->c;
+
+	if ((e->flags & (FDB_LOCAL | FDB_STATIC | FDB_EXTERN | FDB_STICKY)) ||
+	    clock_diff(e->seen_ns, w->active_ns) < 0 ||
+	    !is_kernel_port(c, ctl_index(c, w->b), e->port))
+		return;
+	c->stats.n_refreshes++;
+	batch_add(c, fdb_key(e->vid, &e->mac), ctl_index(c, w->b), e->port, true);
+}
+
+/*
+ * One pass over the table takes a third of the hold time, so an active station
+ * is written to the kernel three times before its entry there would age.
+ */
+static uint32_t walk_share(const struct ctl *c, struct ctl_bridge *b, uint64_t period_ns)
+{
+	struct fdb_stats st;
+	uint64_t since = c->now_ns - b->refresh_at_ns, n;
+
+	fdb_stats(b->fdb, &st);
+	n = st.n_buckets * since / period_ns;
+	if (!n)
+		return 0;
+	b->refresh_at_ns = c->now_ns;
+	return n < st.n_buckets ? (uint32_t)n : (uint32_t)st.n_buckets;
+}
+
+static void walk_bridge(struct ctl *c, struct ctl_bridge *b)
+{
+	uint64_t period_ns = b->hold_ns / 3;
+	struct walk w = { .c = c, .b = b };
+	uint32_t n;
+
+	if (!b->refresh_at_ns)
+		b->refresh_at_ns = c->now_ns;
+	if (!period_ns)
+		return;
+	n = walk_share(c, b, period_ns);
+	if (!n)
+		return;
+	if (b->source == CONF_SOURCE_FILE) {
+		c->stats.n_aged += fdb_age(b->fdb, c->now_ns, b->hold_ns, &b->refresh, n, NULL, NULL);
+		return;
+	}
+	w.active_ns = c->now_ns > period_ns ? c->now_ns - period_ns : 0;
+	while (n) {
+		uint32_t k = n < WALK_BUCKETS ? n : WALK_BUCKETS;
+		struct fdb_cursor age = b->refresh;
+
+		/* Ages what the kernel does not hold; the walk itself goes over the same part. */
+		c->stats.n_aged += fdb_age(b->fdb, c->now_ns, b->hold_ns, &age, k, NULL, NULL);
+		(void)fdb_walk(b->fdb, &b->refresh, k, refresh_entry, &w);
+		n -= k;
+	}
+	batch_send(c);
+}
+
+void learn_refresh(struct ctl *c)
+{
+	for (uint32_t i = 0; i < XB_MAX_BRIDGES; i++) {
+		struct ctl_bridge *b = &c->bridge[i];
+
+		if (!b->is_used || !b->fdb)
+			continue;
+		walk_bridge(c, b);
+		(void)fdb_maintain(b->fdb, c->now_ns);
+	}
+}

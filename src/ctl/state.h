@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * state: what the control thread has: one struct ctl, with the bridges and
+ * ports that it serves. Shared by the files of ctl/ that each do one job on it;
+ * nothing outside ctl/ includes it.
+ *
+ *	ctl.c        event loop, timers, start, stop, reload
+ *	reconcile.c  from a plan to bridges, ports, rules and a published view
+ *	fdbsync.c    the kernel's FDB events and dumps into our tables
+ *	learn.c      what workers learned into the kernel's table; refresh, ageing
+ *	show.c       everything as JSON
+ *
+ * Control thread only.
+ */
+#ifndef XB_CTL_STATE_H
+#define XB_CTL_STATE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "core/drop.h"
+#include "core/fdb.h"
+#include "core/limits.h"
+#include "core/model.h"
+#include "ctl/conf.h"
+#include "ctl/history.h"
+#include "ctl/mirror.h"
+#include "ctl/plan.h"
+#include "dp/dp.h"
+#include "util/log.h"
+
+struct event;
+struct event_base;
+struct guard;
+struct ctlsock;
+struct rtsock;
+
+#define CTL_NOTE_SIZE 160
+
+/* A port, or the host port of a bridge. Its number in ctl.port[] is its slot. */
+struct ctl_port {
+	bool is_used;
+	bool is_host;
+	bool is_open;	 /* the data plane has it */
+	bool is_receive; /* with XDP program and RX sockets */
+	bool is_in_plan; /* scratch of reconcile */
+	uint16_t bridge;
+	uint32_t ifindex;
+	char name[NETINFO_NAME_SIZE];
+	struct mac mac;
+	uint32_t mtu;
+	uint32_t n_rx_queues;
+	enum dp_mode mode;
+	bool is_virtual;
+	bool rxvlan_was_on;
+	enum path_reason reason; /* why it is on the kernel path; PATH_NONE: user path */
+	enum path_reason veto;	 /* what trying said */
+	uint64_t retry_ns;	 /* when to try again; 0: on the next change of the port */
+	uint32_t n_tries;
+	char note[CTL_NOTE_SIZE]; /* what the user should know, "" if nothing */
+	uint32_t uppers_hash;
+	struct dp_port_counters closed; /* counters of the times it was open before */
+};
+
+struct ctl_bridge {
+	bool is_used;
+	bool is_open; /* its gate */
+	bool is_in_plan;
+	bool has_fdb; /* the kernel's table has been read into ours */
+	uint32_t ifindex;
+	char name[NETINFO_NAME_SIZE];
+	enum conf_source source;
+	enum path_reason reason;
+	enum path_reason veto;
+	uint64_t retry_ns;
+	char note[CTL_NOTE_SIZE];
+	struct mac mac;
+	struct fdb *fdb;
+	struct count_vlan *count; /* [n_workers * VID_N] */
+	uint16_t host_slot;
+	uint32_t h_ifindex, q_ifindex; /* of the host pair; 0: not made */
+	uint32_t mtu;
+	uint32_t n_receive;
+	uint64_t hold_ns;
+	bool is_filtering;
+	struct fdb_cursor refresh; /* walk that refreshes and ages */
+	uint64_t refresh_at_ns;
+};
+
+/* Addresses of the host, each counted once for each VLAN that has it. */
+struct ctl_local {
+	uint64_t key; /* bridge << 48 | MAC */
+	uint32_t n;
+};
+
+struct ctl_stats {
+	uint64_t n_resyncs, n_overruns, n_bad_messages;
+	uint64_t n_plans, n_views;
+	uint64_t n_learn_writes, n_learn_errors, n_refreshes, n_echoes;
+	uint64_t n_neigh_events, n_aged;
+};
+
+struct ctl {
+	struct conf *conf;
+	const char *conf_path; /* NULL: defaults */
+	struct event_base *base;
+	struct event *ev_rt, *ev_dp, *ev_guard, *ev_tick, *ev_signal[4];
+	struct rtsock *rt;
+	struct guard *guard;
+	struct dp *dp;
+	struct mirror *mirror;
+	struct model *model;
+	struct ctlsock *sock;
+	struct history history;
+
+	struct ctl_bridge bridge[XB_MAX_BRIDGES];
+	struct ctl_port port[XB_MAX_PORTS]; /* by slot; 0 is unused */
+	uint16_t slot_hint;
+	uint64_t model_gen; /* of the view that is published */
+
+	struct ctl_local *local;
+	uint32_t n_locals, local_size;
+
+	bool plan_wanted;   /* something changed */
+	bool resync_wanted; /* something was missed */
+	bool fdb_wanted;    /* a bridge's FDB has to be read */
+	bool is_gate_open;
+	uint64_t resync_from_ns; /* since when a resync is due; 0: none is */
+	uint64_t resync_next_ns; /* not before */
+	uint64_t now_ns;	 /* of the current round of the event loop */
+	uint64_t started_ns;
+	struct log_limit limit_resync, limit_learn, limit_bad;
+	struct ctl_stats stats;
+	int exit_status;
+};
+
+/* ---- reconcile.c ---- */
+
+/* Makes a plan and takes the steps. 0, or a negative errno after which it should be tried again. */
+int reconcile_run(struct ctl *c);
+
+/* First action when an interface vanishes: gives its port back at once. */
+void reconcile_link_gone(struct ctl *c, uint32_t ifindex);
+
+/* Closes everything: on exit. */
+void reconcile_close_all(struct ctl *c);
+
+struct ctl_port *ctl_port_by_ifindex(struct ctl *c, uint32_t ifindex);
+struct ctl_bridge *ctl_bridge_by_ifindex(struct ctl *c, uint32_t ifindex);
+static inline uint16_t ctl_slot(const struct ctl *c, const struct ctl_port *p)
+{
+	return (uint16_t)(p - c->port);
+}
+static inline uint16_t ctl_index(const struct ctl *c, const struct ctl_bridge *b)
+{
+	return (uint16_t)(b - c->bridge);
+}
+
+/* ---- fdbsync.c ---- */
+
+/* One FDB message of the kernel; @is_dump: part of an answer, not news. */
+void fdbsync_apply(struct ctl *c, const struct neigh_info *n);
+
+/* Reads the kernel's table into ours and removes what the kernel no longer has. */
+int fdbsync_read(struct ctl *c);
+
+/* Forgets the bridge's addresses of the host. */
+void fdbsync_forget(struct ctl *c, uint16_t bridge);
+
+/* ---- learn.c ---- */
+
+/*
+ * Writes what workers learned to the kernel until nothing is left or a bounded
+ * amount is done; true if more waits. Takes in the events that this causes.
+ */
+bool learn_run(struct ctl *c);
+
+/* A part of the walk that refreshes active stations and ages ours. Called every tick. */
+void learn_refresh(struct ctl *c);
+
+/* True if @n is the kernel's echo of a write that is under way, or older than it. */
+bool learn_is_echo(struct ctl *c, uint16_t bridge, uint64_t key, uint16_t slot);
+
+/* ---- ctl.c ---- */
+
+/* Takes in waiting events of the kernel; marks a resync when some were lost. */
+void ctl_read_events(struct ctl *c);
+
+#endif
