@@ -131,7 +131,7 @@ struct ctl {
 	uint64_t started_ns;
 	struct log_limit limit_resync, limit_learn, limit_bad;
 	struct ctl_stats stats;
-	int exit_status;
+	uint64_t watchdog_ns, watchdog_sent_ns; /* 0: the service manager wants none */
 };
 
 /* ---- reconcile.c ---- */
