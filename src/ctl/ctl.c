@@ -20,10 +20,10 @@
 #include "ctl/state.h"
 #include "util/clock.h"
 
-#define TICK_MSEC	  20
-#define EVENT_DATAGRAMS	  4096 /* read at once: a storm must not keep the loop for ever */
-#define RESYNC_PAUSE_NS	  (NSEC_PER_SEC)
-#define RESYNC_TRIES	  8 /* interrupted dumps in a row before the loop gets a turn */
+#define TICK_MSEC       20
+#define EVENT_DATAGRAMS 4096 /* read at once: a storm must not keep the loop for ever */
+#define RESYNC_PAUSE_NS (NSEC_PER_SEC)
+#define RESYNC_TRIES    8 /* interrupted dumps in a row before the loop gets a turn */
 
 /* ---- messages of the kernel ---- */
 
@@ -59,7 +59,8 @@ void ctl_read_events(struct ctl *c)
 	else
 		c->stats.n_bad_messages++;
 	if (log_limit_ok(&c->limit_resync, "netlink", c->now_ns))
-		history_add(&c->history, LOG_LEVEL_WARN, "events of the kernel were lost (%s): reading all again",
+		history_add(&c->history, LOG_LEVEL_WARN,
+			    "events of the kernel were lost (%s): reading all again",
 			    strerror(-err));
 	set_resync(c);
 }
@@ -89,8 +90,9 @@ static void resync_tick(void *arg)
 	    now - c->resync_from_ns > (uint64_t)c->conf->resync_deadline_ms * NSEC_PER_MSEC) {
 		dp_gate_set(c->dp, false);
 		c->is_gate_open = false;
-		history_add(&c->history, LOG_LEVEL_WARN,
-			    "configuration could not be read in time: the kernel forwards meanwhile");
+		history_add(
+			&c->history, LOG_LEVEL_WARN,
+			"configuration could not be read in time: the kernel forwards meanwhile");
 	}
 }
 
@@ -153,8 +155,8 @@ static void do_resync(struct ctl *c)
 	err = resync(c);
 	c->resync_next_ns = clock_now_ns() + RESYNC_PAUSE_NS;
 	if (err && log_limit_ok(&c->limit_resync, "netlink", c->now_ns))
-		history_add(&c->history, LOG_LEVEL_ERR, "cannot read the configuration of the kernel: %s",
-			    strerror(-err));
+		history_add(&c->history, LOG_LEVEL_ERR,
+			    "cannot read the configuration of the kernel: %s", strerror(-err));
 }
 
 /* ---- one round: everything that is due, in the order that keeps traffic right ---- */
@@ -173,8 +175,8 @@ static void do_plan(struct ctl *c)
 		set_resync(c);
 	c->plan_wanted = true;
 	if (log_limit_ok(&c->limit_bad, "plan", c->now_ns))
-		history_add(&c->history, LOG_LEVEL_ERR, "a change could not be applied, trying again: %s",
-			    strerror(-err));
+		history_add(&c->history, LOG_LEVEL_ERR,
+			    "a change could not be applied, trying again: %s", strerror(-err));
 }
 
 static void check_ports(struct ctl *c)
@@ -185,12 +187,13 @@ static void check_ports(struct ctl *c)
 
 		if (!p->is_used)
 			continue;
-		if (p->retry_ns && p->veto != PATH_NONE && p->retry_ns <= c->now_ns)
+		if ((p->retry_ns && p->veto != PATH_NONE && p->retry_ns <= c->now_ns) ||
+		    (p->egress_retry_ns && p->egress_retry_ns <= c->now_ns))
 			c->plan_wanted = true;
 		if (!p->is_open || dp_port_info(c->dp, (uint16_t)i, &info) || !info.dead)
 			continue;
-		history_add(&c->history, LOG_LEVEL_NOTICE, "port %s: its socket is dead, reading all again",
-			    p->name);
+		history_add(&c->history, LOG_LEVEL_NOTICE,
+			    "port %s: its socket is dead, reading all again", p->name);
 		reconcile_link_gone(c, p->ifindex);
 		set_resync(c);
 	}
@@ -277,8 +280,7 @@ static bool needs_restart(const struct conf *a, const struct conf *b)
 	       a->completion_ring != b->completion_ring || a->batch != b->batch ||
 	       a->heartbeat_ms != b->heartbeat_ms ||
 	       a->control_heartbeat_ms != b->control_heartbeat_ms ||
-	       a->netlink_buffer != b->netlink_buffer ||
-	       a->n_worker_cpus != b->n_worker_cpus ||
+	       a->netlink_buffer != b->netlink_buffer || a->n_worker_cpus != b->n_worker_cpus ||
 	       memcmp(a->worker_cpus, b->worker_cpus, sizeof(a->worker_cpus)) ||
 	       strcmp(a->control_socket, b->control_socket) ||
 	       strcmp(a->control_group, b->control_group);
@@ -313,17 +315,20 @@ static void on_reload(evutil_socket_t fd, short what, void *arg)
 
 	(void)fd;
 	(void)what;
-	snprintf(state, sizeof(state), "RELOADING=1\nMONOTONIC_USEC=%" PRIu64, clock_now_ns() / 1000);
+	snprintf(state, sizeof(state), "RELOADING=1\nMONOTONIC_USEC=%" PRIu64,
+		 clock_now_ns() / 1000);
 	(void)notify_send(state);
 	err = c->conf_path ? conf_load(c->conf_path, &conf, report_conf, NULL) : -ENOENT;
 	if (err) {
-		history_add(&c->history, LOG_LEVEL_ERR, "configuration not reloaded: %s; the old one stays",
+		history_add(&c->history, LOG_LEVEL_ERR,
+			    "configuration not reloaded: %s; the old one stays",
 			    err == -ENOENT ? "there is no file" : "it has errors");
 	} else {
 		if (needs_restart(conf, c->conf))
-			history_add(&c->history, LOG_LEVEL_WARN,
-				    "some changed values (rings, UMEM, workers, heartbeats, sockets) "
-				    "take effect after a restart");
+			history_add(
+				&c->history, LOG_LEVEL_WARN,
+				"some changed values (rings, UMEM, workers, heartbeats, sockets) "
+				"take effect after a restart");
 		keep_fixed(conf, c->conf);
 		conf_free(c->conf);
 		c->conf = conf;
@@ -436,8 +441,8 @@ static int start(struct ctl *c, const struct ctl_options *opt)
 
 static void stop(struct ctl *c)
 {
-	struct event *const events[] = { c->ev_rt,	  c->ev_dp,	   c->ev_guard,
-					 c->ev_tick,	  c->ev_signal[0], c->ev_signal[1],
+	struct event *const events[] = { c->ev_rt,        c->ev_dp,        c->ev_guard,
+					 c->ev_tick,      c->ev_signal[0], c->ev_signal[1],
 					 c->ev_signal[2], c->ev_signal[3] };
 
 	ctlsock_close(c->sock);

@@ -132,9 +132,10 @@ static void entry_told(struct ctl *c, struct ctl_bridge *b, const struct neigh_i
 	}
 	if (fdb_add(b->fdb, &e)) {
 		if (log_limit_ok(&c->limit_learn, "fdb", c->now_ns))
-			history_add(&c->history, LOG_LEVEL_WARN,
-				    "bridge %s: FDB is full (fdb-max), entries of the kernel are missing",
-				    b->name);
+			history_add(
+				&c->history, LOG_LEVEL_WARN,
+				"bridge %s: FDB is full (fdb-max), entries of the kernel are missing",
+				b->name);
 		return;
 	}
 	if ((e.flags & FDB_LOCAL) && !was_local)
@@ -243,8 +244,7 @@ static void sweep_entry(const struct fdb_entry *e, void *arg)
 	struct sweep *s = arg;
 	uint64_t key = fdb_key(e->vid, &e->mac);
 
-	if (!(e->flags & FDB_KERNEL) ||
-	    bsearch(&key, s->keys->v, s->keys->n, sizeof(key), compare))
+	if (!(e->flags & FDB_KERNEL) || bsearch(&key, s->keys->v, s->keys->n, sizeof(key), compare))
 		return;
 	if (s->gone.n < s->gone.size)
 		s->gone.v[s->gone.n++] = key;

@@ -7,7 +7,7 @@
 #include "ctl/state.h"
 #include "util/clock.h"
 
-#define BATCH	     64
+#define BATCH        64
 #define BATCHES_MAX  64 /* in one call, so that the event loop sees other things too */
 #define DELETES_MAX  16 /* VLANs of a port on a bridge that does not filter (ctl/plan.c) */
 #define REQUEST_SIZE (BATCH * (1 + DELETES_MAX) * RTREQ_SIZE)
@@ -113,8 +113,7 @@ static size_t add_request(const struct ctl *c, const struct write *w, uint8_t *p
 	return len;
 }
 
-static void batch_add(struct ctl *c, uint64_t key, uint16_t bridge, uint16_t slot,
-		      bool is_refresh);
+static void batch_add(struct ctl *c, uint64_t key, uint16_t bridge, uint16_t slot, bool is_refresh);
 
 /* Sends the batch and reads what it caused. */
 static void batch_send(struct ctl *c)
@@ -252,7 +251,8 @@ static void walk_bridge(struct ctl *c, struct ctl_bridge *b)
 	if (!n)
 		return;
 	if (b->source == CONF_SOURCE_FILE) {
-		c->stats.n_aged += fdb_age(b->fdb, c->now_ns, b->hold_ns, &b->refresh, n, NULL, NULL);
+		c->stats.n_aged +=
+			fdb_age(b->fdb, c->now_ns, b->hold_ns, &b->refresh, n, NULL, NULL);
 		return;
 	}
 	w.active_ns = c->now_ns > period_ns ? c->now_ns - period_ns : 0;

@@ -24,16 +24,17 @@ struct rtmsg_info;
 struct mirror_vlans {
 	uint8_t mv[VID_N]; /* MV_MEMBER, MV_UNTAGGED and the state, as in core/model.h */
 	uint16_t pvid;
-	uint32_t n; /* members */
+	uint32_t n;                    /* members */
 	uint32_t n_suppress, n_tunnel; /* that suppress ARP/ND, that map to a tunnel */
-	uint8_t opts[VID_N]; /* MIRROR_VLAN_* */
+	uint8_t opts[VID_N];           /* MIRROR_VLAN_* */
 };
 
 #define MIRROR_VLAN_SUPPRESS 0x01
 #define MIRROR_VLAN_TUNNEL   0x02
 
 struct mirror_link {
-	struct link_info info; /* the last message about the device itself; .brport the last one of either family */
+	struct link_info info; /* the last message about the device itself; .brport the last one of
+				  either family */
 	bool seen_device;      /* false: only heard of as a bridge port yet */
 	uint32_t bridge;       /* ifindex of the bridge that it is a port of; 0: none */
 	struct mirror_vlans *vlans; /* of ports and bridges; NULL: none were told */

@@ -38,7 +38,7 @@ static bool is_virtual_kind(const char *kind)
 /* Their frames carry metadata that a copy of the bytes would lose. */
 static bool is_tunnel_kind(const char *kind)
 {
-	static const char *const list[] = { "vxlan",  "geneve",	   "gretap", "ip6gretap", "erspan",
+	static const char *const list[] = { "vxlan",     "geneve",  "gretap", "ip6gretap", "erspan",
 					    "ip6erspan", "bareudp", "batadv", "l2tpeth",   NULL };
 
 	return in_list(kind, list);
@@ -87,9 +87,12 @@ static uint16_t port_flags(const struct mirror_link *l, bool is_virtual)
 		uint32_t from;
 		uint16_t to;
 	} map[] = {
-		{ BRPORT_HAIRPIN, MP_HAIRPIN },		  { BRPORT_LEARNING, MP_LEARNING },
-		{ BRPORT_UNICAST_FLOOD, MP_UNICAST_FLOOD }, { BRPORT_MCAST_FLOOD, MP_MCAST_FLOOD },
-		{ BRPORT_BCAST_FLOOD, MP_BCAST_FLOOD },	  { BRPORT_PROXYARP, MP_PROXYARP },
+		{ BRPORT_HAIRPIN, MP_HAIRPIN },
+		{ BRPORT_LEARNING, MP_LEARNING },
+		{ BRPORT_UNICAST_FLOOD, MP_UNICAST_FLOOD },
+		{ BRPORT_MCAST_FLOOD, MP_MCAST_FLOOD },
+		{ BRPORT_BCAST_FLOOD, MP_BCAST_FLOOD },
+		{ BRPORT_PROXYARP, MP_PROXYARP },
 		{ BRPORT_ISOLATED, MP_ISOLATED },
 	};
 	uint16_t flags = is_virtual ? MP_CSUM : 0;
@@ -193,8 +196,8 @@ static enum path_reason bridge_reason(const struct plan_input *in, const struct 
 	/* Its states are not notified, and nothing here polls them yet. */
 	if (bi->boolopt & BRIDGE_OPT_MST)
 		return PATH_MST;
-	if ((bi->flags & (BRIDGE_NF_CALL_IPTABLES | BRIDGE_NF_CALL_IP6TABLES |
-			  BRIDGE_NF_CALL_ARPTABLES)) &&
+	if ((bi->flags &
+	     (BRIDGE_NF_CALL_IPTABLES | BRIDGE_NF_CALL_IP6TABLES | BRIDGE_NF_CALL_ARPTABLES)) &&
 	    in->conf->netfilter == CONF_REFUSE)
 		return PATH_NETFILTER;
 	return veto(in, br->info.ifindex);
@@ -295,10 +298,11 @@ static void file_port_attr(struct model_port_attr *a, const struct conf_bridge *
 			   const struct conf_port *cp, bool up)
 {
 	a->state = up ? PORT_FORWARDING : PORT_DISABLED;
-	a->flags = (uint16_t)((cp->learning ? MP_LEARNING : 0) | (cp->flood ? MP_UNICAST_FLOOD : 0) |
-			      (cp->mcast_flood ? MP_MCAST_FLOOD : 0) |
-			      (cp->bcast_flood ? MP_BCAST_FLOOD : 0) |
-			      (cp->isolated ? MP_ISOLATED : 0) | (cp->hairpin ? MP_HAIRPIN : 0));
+	a->flags =
+		(uint16_t)((cp->learning ? MP_LEARNING : 0) | (cp->flood ? MP_UNICAST_FLOOD : 0) |
+			   (cp->mcast_flood ? MP_MCAST_FLOOD : 0) |
+			   (cp->bcast_flood ? MP_BCAST_FLOOD : 0) |
+			   (cp->isolated ? MP_ISOLATED : 0) | (cp->hairpin ? MP_HAIRPIN : 0));
 	if (!cb->vlan_filtering)
 		return;
 	a->pvid = (uint16_t)cp->pvid;

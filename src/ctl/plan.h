@@ -28,8 +28,8 @@ struct plan_port {
 	char name[NETINFO_NAME_SIZE];
 	struct mac mac;
 	enum path_reason reason; /* PATH_NONE: on the user path */
-	bool receive;		 /* XDP program and RX sockets; else TX-only egress */
-	bool is_virtual;	 /* veth, tun or tap: partial checksums, accelerated tags */
+	bool receive;            /* XDP program and RX sockets; else TX-only egress */
+	bool is_virtual;         /* veth, tun or tap: partial checksums, accelerated tags */
 	bool is_locked, is_tunnel;
 	enum conf_mode mode;
 	uint32_t mtu, n_rx_queues, n_tx_queues;
@@ -48,7 +48,8 @@ struct plan_bridge {
 	uint32_t mtu;
 	bool is_up;
 	bool snooping, neigh; /* see enum xb_bridge_flag */
-	uint64_t hold_ns;     /* how long a learned entry lives: ageing time, or less; 0: nothing is learned */
+	uint64_t hold_ns;     /* how long a learned entry lives: ageing time, or less; 0: nothing is
+				 learned */
 	uint32_t fdb_max;
 	struct model_bridge_attr attr; /* .host_port is not set */
 	struct model_port_attr host;   /* the bridge as its own port */

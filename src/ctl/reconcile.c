@@ -7,13 +7,11 @@
 
 #include "ctl/guard.h"
 #include "ctl/hostpair.h"
+#include "ctl/ports.h"
 #include "ctl/state.h"
 #include "util/clock.h"
-#include "xb_maps.h"
 
-#define RETRY_FIRST_NS (NSEC_PER_SEC / 2)
-#define RETRY_MAX_NS   (60 * NSEC_PER_SEC)
-#define AGAIN_MAX      4 /* plans in one run: a step that fails changes the plan */
+#define AGAIN_MAX 4 /* plans in one run: a step that fails changes the plan */
 
 /* ---- finding ---- */
 
@@ -45,7 +43,7 @@ static struct ctl_bridge *bridge_by_name(struct ctl *c, const char *name)
 }
 
 /* A port of the configuration file that is not there yet is known by its name only. */
-static struct ctl_port *find_port(struct ctl *c, uint16_t bridge, const struct plan_port *pp)
+struct ctl_port *ctl_find_port(struct ctl *c, uint16_t bridge, const struct plan_port *pp)
 {
 	for (uint32_t i = 1; i < XB_MAX_PORTS; i++) {
 		struct ctl_port *p = &c->port[i];
@@ -112,49 +110,14 @@ static void check_tc(struct ctl *c, struct plan_bridge *pb)
 	}
 }
 
-static void set_retry(struct ctl *c, uint64_t *retry_ns, uint32_t *n_tries)
-{
-	uint64_t wait = RETRY_FIRST_NS << (*n_tries < 7 ? *n_tries : 7);
-
-	++*n_tries;
-	*retry_ns = c->now_ns + (wait < RETRY_MAX_NS ? wait : RETRY_MAX_NS);
-}
-
 /* ---- closing ---- */
-
-static void port_close(struct ctl *c, struct ctl_port *p, bool gone)
-{
-	struct dp_port_counters now;
-	uint16_t slot = ctl_slot(c, p);
-
-	if (!p->is_open)
-		return;
-	if (!dp_port_counters(c->dp, slot, &now))
-		p->closed.xsk_rx_dropped += now.xsk_rx_dropped;
-	dp_port_close(c->dp, slot, gone);
-	if (p->rxvlan_was_on && !gone)
-		(void)guard_rxvlan_restore(p->name);
-	p->rxvlan_was_on = false;
-	p->is_open = p->is_receive = false;
-}
-
-void reconcile_link_gone(struct ctl *c, uint32_t ifindex)
-{
-	struct ctl_port *p = ctl_port_by_ifindex(c, ifindex);
-
-	if (!p || p->is_host || !p->is_open)
-		return;
-	port_close(c, p, true);
-	history_add(&c->history, LOG_LEVEL_NOTICE, "port %s of %s has gone: given back", p->name,
-		    c->bridge[p->bridge].name);
-}
 
 static void port_forget(struct ctl *c, struct ctl_port *p, bool gone)
 {
 	struct ctl_bridge *b = &c->bridge[p->bridge];
 	struct fdb_filter all = { .port = ctl_slot(c, p), .vid = FDB_ANY };
 
-	port_close(c, p, gone);
+	ports_close(c, p, gone);
 	model_port_del(c->model, ctl_slot(c, p));
 	if (b->fdb)
 		fdb_flush(b->fdb, &all);
@@ -168,15 +131,6 @@ struct trash {
 	uint32_t n;
 };
 
-static void host_close(struct ctl *c, struct ctl_bridge *b)
-{
-	if (b->host_slot)
-		port_close(c, &c->port[b->host_slot], false);
-	if (b->h_ifindex)
-		(void)hostpair_remove(b->ifindex);
-	b->h_ifindex = b->q_ifindex = 0;
-}
-
 static void bridge_forget(struct ctl *c, struct ctl_bridge *b, struct trash *t)
 {
 	uint16_t index = ctl_index(c, b);
@@ -187,7 +141,7 @@ static void bridge_forget(struct ctl *c, struct ctl_bridge *b, struct trash *t)
 		if (p->is_used && !p->is_host && p->bridge == index)
 			port_forget(c, p, !mirror_find(c->mirror, p->ifindex));
 	}
-	host_close(c, b);
+	ports_host_close(c, b);
 	if (b->host_slot)
 		port_forget(c, &c->port[b->host_slot], false);
 	fdbsync_forget(c, index);
@@ -196,24 +150,6 @@ static void bridge_forget(struct ctl *c, struct ctl_bridge *b, struct trash *t)
 	t->count[t->n++] = b->count;
 	b->fdb = NULL;
 	b->is_used = false;
-}
-
-/* The bridge's gate; shut, every frame of its ports passes to the kernel. */
-static void bridge_rules(struct ctl *c, struct ctl_bridge *b, const struct plan_bridge *pb,
-			 bool open)
-{
-	struct dp_bridge_rules r = { .tpid = pb ? pb->attr.tpid : 0x8100 };
-
-	if (open)
-		r.flags |= XB_BRIDGE_OPEN;
-	if (pb && pb->attr.filtering)
-		r.flags |= XB_BRIDGE_FILTERING;
-	if (pb && pb->snooping)
-		r.flags |= XB_BRIDGE_SNOOPING;
-	if (pb && pb->neigh)
-		r.flags |= XB_BRIDGE_NEIGH;
-	(void)dp_bridge_rules_set(c->dp, ctl_index(c, b), &r);
-	b->is_open = open;
 }
 
 static void mark_unplanned(struct ctl *c)
@@ -238,7 +174,7 @@ static void mark_planned(struct ctl *c, const struct plan *plan)
 			continue;
 		b->is_in_plan = true;
 		for (uint32_t j = 0; j < pb->n_ports; j++) {
-			struct ctl_port *p = find_port(c, ctl_index(c, b), &pb->port[j]);
+			struct ctl_port *p = ctl_find_port(c, ctl_index(c, b), &pb->port[j]);
 
 			if (p)
 				p->is_in_plan = true;
@@ -251,7 +187,8 @@ static bool must_reopen(const struct ctl_port *p, const struct plan_port *pp, bo
 	if (!wanted)
 		return true;
 	return p->is_receive != pp->receive || p->mtu != pp->mtu || p->ifindex != pp->ifindex ||
-	       p->n_rx_queues != pp->n_rx_queues || p->mode != (enum dp_mode)(pp->mode - CONF_MODE_AUTO);
+	       p->n_rx_queues != pp->n_rx_queues ||
+	       p->mode != (enum dp_mode)(pp->mode - CONF_MODE_AUTO);
 }
 
 /* First what ends: gone bridges and ports, and ports that need another set-up. */
@@ -275,7 +212,7 @@ static void close_ended(struct ctl *c, const struct plan *plan, struct trash *t)
 		if (!b->is_used || b->is_in_plan)
 			continue;
 		history_add(&c->history, LOG_LEVEL_NOTICE, "bridge %s has gone", b->name);
-		bridge_rules(c, b, NULL, false);
+		ports_bridge_rules(c, b, NULL, false);
 		bridge_forget(c, b, t);
 	}
 }
@@ -304,7 +241,8 @@ static struct ctl_bridge *bridge_make(struct ctl *c, const struct plan_bridge *p
 		slot = slot_take(c);
 	if (!b || (pb->source == CONF_SOURCE_KERNEL && !slot)) {
 		if (log_limit_ok(&c->limit_bad, "limit", c->now_ns))
-			log_warn("bridge %s: too many bridges or ports, left to the kernel", pb->name);
+			log_warn("bridge %s: too many bridges or ports, left to the kernel",
+				 pb->name);
 		return NULL;
 	}
 	memset(b, 0, sizeof(*b));
@@ -335,7 +273,9 @@ static void add_static(struct ctl_bridge *b, const struct conf_bridge *cb, const
 {
 	for (uint32_t i = 0; cb && i < cb->n_fdbs; i++) {
 		const struct conf_fdb *f = &cb->fdbs[i];
-		struct fdb_entry e = { .mac = f->mac, .vid = f->vid, .port = slots[f->port],
+		struct fdb_entry e = { .mac = f->mac,
+				       .vid = f->vid,
+				       .port = slots[f->port],
 				       .flags = FDB_STATIC | FDB_USER };
 
 		if (f->sticky)
@@ -352,7 +292,8 @@ static void note_reason(struct ctl *c, struct ctl_port *p, enum path_reason reas
 	p->reason = reason;
 	if (reason != PATH_NONE)
 		history_add(&c->history, LOG_LEVEL_NOTICE, "port %s of %s: kernel path: %s (%s)",
-			    p->name, c->bridge[p->bridge].name, path_name(reason), path_text(reason));
+			    p->name, c->bridge[p->bridge].name, path_name(reason),
+			    path_text(reason));
 }
 
 static void note_rename(struct ctl *c, struct ctl_port *p, const char *name)
@@ -360,7 +301,8 @@ static void note_rename(struct ctl *c, struct ctl_port *p, const char *name)
 	if (!strcmp(p->name, name))
 		return;
 	if (p->name[0])
-		history_add(&c->history, LOG_LEVEL_NOTICE, "port %s is called %s now", p->name, name);
+		history_add(&c->history, LOG_LEVEL_NOTICE, "port %s is called %s now", p->name,
+			    name);
 	snprintf(p->name, sizeof(p->name), "%s", name);
 }
 
@@ -369,7 +311,7 @@ static int sync_port(struct ctl *c, struct ctl_bridge *b, struct plan_bridge *pb
 		     struct plan_port *pp, bool *changed)
 {
 	bool wanted = pb->n_receive && pp->ifindex, is_new = false, port_changed = false;
-	struct ctl_port *p = find_port(c, ctl_index(c, b), pp);
+	struct ctl_port *p = ctl_find_port(c, ctl_index(c, b), pp);
 	int err;
 
 	if (!p) {
@@ -382,7 +324,7 @@ static int sync_port(struct ctl *c, struct ctl_bridge *b, struct plan_bridge *pb
 		is_new = true;
 	}
 	if (p->is_open && must_reopen(p, pp, wanted))
-		port_close(c, p, !pp->ifindex);
+		ports_close(c, p, !pp->ifindex);
 	if (p->ifindex != pp->ifindex || p->mtu != pp->mtu)
 		p->veto = PATH_NONE;
 	p->ifindex = pp->ifindex;
@@ -424,19 +366,20 @@ static void sync_bridge_notes(struct ctl *c, struct ctl_bridge *b, const struct 
 	if (b->reason != pb->reason) {
 		b->reason = pb->reason;
 		if (pb->reason != PATH_NONE)
-			history_add(&c->history, LOG_LEVEL_NOTICE, "bridge %s: kernel path: %s (%s)",
-				    b->name, path_name(pb->reason), path_text(pb->reason));
+			history_add(&c->history, LOG_LEVEL_NOTICE,
+				    "bridge %s: kernel path: %s (%s)", b->name,
+				    path_name(pb->reason), path_text(pb->reason));
 	}
 }
 
-static struct ctl_bridge *planned_bridge(struct ctl *c, const struct plan_bridge *pb)
+struct ctl_bridge *ctl_planned_bridge(struct ctl *c, const struct plan_bridge *pb)
 {
 	return pb->ifindex ? ctl_bridge_by_ifindex(c, pb->ifindex) : bridge_by_name(c, pb->name);
 }
 
 static int sync_bridge(struct ctl *c, struct plan_bridge *pb, bool *changed)
 {
-	struct ctl_bridge *b = planned_bridge(c, pb);
+	struct ctl_bridge *b = ctl_planned_bridge(c, pb);
 	uint16_t slots[XB_MAX_PORTS] = { 0 };
 	bool is_new = !b, bridge_changed = false, host_changed = false;
 	int err;
@@ -463,7 +406,7 @@ static int sync_bridge(struct ctl *c, struct plan_bridge *pb, bool *changed)
 	for (uint32_t i = 0; !err && i < pb->n_ports; i++) {
 		err = sync_port(c, b, pb, &pb->port[i], changed);
 		if (!err && i < XB_MAX_PORTS)
-			slots[i] = ctl_slot(c, find_port(c, ctl_index(c, b), &pb->port[i]));
+			slots[i] = ctl_slot(c, ctl_find_port(c, ctl_index(c, b), &pb->port[i]));
 	}
 	if (!err && is_new) {
 		add_static(b, pb->conf, slots);
@@ -481,222 +424,6 @@ static int publish(struct ctl *c)
 	dp_publish(c->dp, v);
 	c->stats.n_views++;
 	return 0;
-}
-
-/* ---- opening ---- */
-
-static void port_failed(struct ctl *c, struct ctl_port *p, enum path_reason reason,
-			const char *why)
-{
-	p->veto = reason;
-	set_retry(c, &p->retry_ns, &p->n_tries);
-	if (strcmp(p->note, why)) {
-		snprintf(p->note, sizeof(p->note), "%s", why);
-		history_add(&c->history, LOG_LEVEL_WARN, "port %s: %s", p->name, why);
-	}
-}
-
-static uint32_t port_rule_flags(const struct plan_bridge *pb, const struct plan_port *pp)
-{
-	uint32_t flags = 0;
-
-	if (pp->receive)
-		flags |= XB_PORT_USER;
-	if (pb->source == CONF_SOURCE_FILE)
-		flags |= XB_PORT_STANDALONE;
-	if (pp->n_uppers)
-		flags |= XB_PORT_UPPERS;
-	if (pp->is_locked)
-		flags |= XB_PORT_LOCKED;
-	if (pp->is_tunnel)
-		flags |= XB_PORT_TUNNEL;
-	return flags;
-}
-
-/* A device that strips tags in hardware must stop, or tell the tag to the program. */
-static int stop_stripping(struct ctl *c, struct ctl_port *p, const struct plan_port *pp)
-{
-	int err;
-
-	if (!pp->receive || pp->is_virtual)
-		return 0;
-	err = guard_rxvlan_off(p->name, &p->rxvlan_was_on);
-	if (err)
-		port_failed(c, p, PATH_VLAN_ACCEL,
-			    "the device strips VLAN tags and cannot be told not to "
-			    "(ethtool -K DEV rxvlan off)");
-	return err;
-}
-
-/* On a kernel that cannot tell a veth's accelerated tag, its VLANs would be lost in silence. */
-static bool loses_tags(struct ctl *c, struct ctl_port *p, const struct plan_port *pp)
-{
-	struct dp_port_info info;
-
-	if (!pp->receive || !pp->is_virtual || dp_port_info(c->dp, ctl_slot(c, p), &info))
-		return false;
-	return !info.recovers_tags;
-}
-
-static int port_open(struct ctl *c, struct ctl_port *p, const struct plan_bridge *pb,
-		     const struct plan_port *pp)
-{
-	struct dp_port_config cfg = {
-		.slot = ctl_slot(c, p),
-		.ifindex = pp->ifindex,
-		.n_rx_queues = pp->n_rx_queues,
-		.n_tx_queues = pp->n_tx_queues,
-		.mtu = pp->mtu,
-		.receive = pp->receive,
-		.recover_tags = pp->is_virtual,
-		.standalone = pb->source == CONF_SOURCE_FILE,
-		.mode = p->mode,
-		.rules = { .flags = port_rule_flags(pb, pp), .bridge = p->bridge },
-	};
-	enum path_reason reason = PATH_FAILED;
-	const char *why = "";
-	int err;
-
-	if (pp->n_rx_queues > XB_MAX_QUEUES && pp->receive) {
-		port_failed(c, p, PATH_QUEUES, "it has more than 16 receive queues (ethtool -L)");
-		return -E2BIG;
-	}
-	err = stop_stripping(c, p, pp);
-	if (err)
-		return err;
-	memcpy(cfg.name, pp->name, sizeof(cfg.name));
-	err = dp_port_open(c->dp, &cfg, &reason, &why);
-	if (err) {
-		port_failed(c, p, reason, why);
-		return err;
-	}
-	p->is_open = true;
-	p->is_receive = pp->receive;
-	if (loses_tags(c, p, pp)) {
-		port_close(c, p, false);
-		port_failed(c, p, PATH_VLAN_ACCEL,
-			    "VLAN tags of this device cannot be seen (needs kernel 6.8)");
-		return -EOPNOTSUPP;
-	}
-	p->veto = PATH_NONE;
-	p->n_tries = 0;
-	p->retry_ns = 0;
-	p->note[0] = '\0';
-	if (pp->receive)
-		history_add(&c->history, LOG_LEVEL_INFO, "port %s of %s: user path", p->name, pb->name);
-	return 0;
-}
-
-static int bridge_failed(struct ctl *c, struct ctl_bridge *b, const char *what, int err)
-{
-	uint32_t n = 0;
-
-	b->veto = PATH_FAILED;
-	set_retry(c, &b->retry_ns, &n);
-	snprintf(b->note, sizeof(b->note), "%s: %s", what, strerror(-err));
-	history_add(&c->history, LOG_LEVEL_ERR, "bridge %s: %s", b->name, b->note);
-	return err;
-}
-
-static int host_open(struct ctl *c, struct ctl_bridge *b, const struct plan_bridge *pb)
-{
-	struct ctl_port *p = &c->port[b->host_slot];
-	struct dp_port_config cfg = { .slot = b->host_slot, .n_rx_queues = 1, .n_tx_queues = 1,
-				      .mtu = pb->mtu, .mode = DP_MODE_COPY };
-	enum path_reason reason;
-	const char *why = "";
-	int err;
-
-	if (!b->host_slot)
-		return 0;
-	if (p->is_open && p->mtu != pb->mtu) {
-		p->mtu = pb->mtu;
-		(void)hostpair_set_mtu(b->ifindex, pb->mtu);
-	}
-	if (p->is_open)
-		return 0;
-	if (!b->h_ifindex) {
-		err = hostpair_make(b->ifindex, pb->mtu, &b->h_ifindex, &b->q_ifindex);
-		if (err)
-			return bridge_failed(c, b, "cannot make the private veth pair", err);
-	}
-	err = dp_host_attach(c->dp, b->q_ifindex, b->ifindex, &why);
-	if (err)
-		return bridge_failed(c, b, why, err);
-	cfg.ifindex = b->h_ifindex;
-	snprintf(cfg.name, sizeof(cfg.name), "xbh%u", b->ifindex);
-	cfg.rules.bridge = ctl_index(c, b);
-	err = dp_port_open(c->dp, &cfg, &reason, &why);
-	if (err)
-		return bridge_failed(c, b, why, err);
-	p->ifindex = b->h_ifindex;
-	p->mtu = pb->mtu;
-	p->is_open = true;
-	b->veto = PATH_NONE;
-	b->note[0] = '\0';
-	return 0;
-}
-
-static void set_uppers(struct ctl *c, struct ctl_port *p, const struct plan_port *pp)
-{
-	uint32_t hash = pp->n_uppers;
-
-	for (uint32_t i = 0; i < pp->n_uppers; i++)
-		hash = hash * 31 + pp->upper[i];
-	if (hash == p->uppers_hash)
-		return;
-	if (!dp_port_uppers_set(c->dp, ctl_slot(c, p), pp->upper, pp->n_uppers))
-		p->uppers_hash = hash;
-}
-
-/* Rules of an open port; opens it where it is wanted. True if every step worked. */
-static bool open_port(struct ctl *c, struct ctl_bridge *b, const struct plan_bridge *pb,
-		      const struct plan_port *pp)
-{
-	struct ctl_port *p = find_port(c, ctl_index(c, b), pp);
-	struct xb_port_rules r = { .flags = port_rule_flags(pb, pp), .bridge = ctl_index(c, b) };
-
-	if (!p || !pp->ifindex)
-		return true;
-	if (!p->is_open) {
-		if (p->veto != PATH_NONE && !pp->receive && p->retry_ns > c->now_ns &&
-		    p->is_receive)
-			return false;
-		if (port_open(c, p, pb, pp))
-			return false;
-		p->uppers_hash = 0;
-	}
-	set_uppers(c, p, pp);
-	(void)dp_port_rules_set(c->dp, ctl_slot(c, p), &r);
-	return true;
-}
-
-/* True if the plan has to be made again because a step failed. */
-static bool open_bridge(struct ctl *c, struct plan_bridge *pb)
-{
-	struct ctl_bridge *b = planned_bridge(c, pb);
-	bool ok = true;
-
-	if (!b)
-		return false;
-	if (!pb->n_receive) {
-		bridge_rules(c, b, pb, false);
-		host_close(c, b);
-		return false;
-	}
-	if (host_open(c, b, pb)) {
-		bridge_rules(c, b, pb, false);
-		return true;
-	}
-	/* Every port is an egress: until all are open the kernel forwards. */
-	for (uint32_t i = 0; i < pb->n_ports; i++)
-		ok = open_port(c, b, pb, &pb->port[i]) && ok;
-	if (!ok && pb->source == CONF_SOURCE_KERNEL) {
-		bridge_rules(c, b, pb, false);
-		return true;
-	}
-	bridge_rules(c, b, pb, pb->source == CONF_SOURCE_FILE || b->has_fdb);
-	return !ok;
 }
 
 /* ---- the run ---- */
@@ -729,7 +456,8 @@ static int apply(struct ctl *c, struct plan *plan)
 	if (changed || !dp_view(c->dp)) {
 		int e = publish(c);
 
-		/* The old view may have tables that are in the trash: then they are leaked, not freed. */
+		/* The old view may have tables that are in the trash: then they are leaked, not
+		 * freed. */
 		if (e)
 			return e;
 		c->model_gen = c->model->gen;
@@ -741,8 +469,11 @@ static int apply(struct ctl *c, struct plan *plan)
 /* 0, 1 if a step failed and the plan is another one now, or a negative errno. */
 static int run_once(struct ctl *c)
 {
-	struct plan_input in = { .mirror = c->mirror, .conf = c->conf,
-				 .frame_size = c->conf->frame_size, .veto = veto, .veto_arg = c };
+	struct plan_input in = { .mirror = c->mirror,
+				 .conf = c->conf,
+				 .frame_size = c->conf->frame_size,
+				 .veto = veto,
+				 .veto_arg = c };
 	struct plan *plan;
 	bool again = false;
 	int err;
@@ -758,7 +489,7 @@ static int run_once(struct ctl *c)
 	}
 	for (uint32_t i = 0; !err && i < plan->n_bridges; i++) {
 		if (plan->bridge[i].reason != PATH_WAITING)
-			again = open_bridge(c, &plan->bridge[i]) || again;
+			again = ports_open(c, &plan->bridge[i]) || again;
 	}
 	plan_free(plan);
 	return err ? err : again;

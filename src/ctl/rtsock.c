@@ -197,7 +197,8 @@ static int send_all(struct rtsock *s, const void *buf, size_t len)
 	ssize_t n;
 
 	do {
-		n = sendto(nl_socket_get_fd(s->cmd), buf, len, 0, (struct sockaddr *)&to, sizeof(to));
+		n = sendto(nl_socket_get_fd(s->cmd), buf, len, 0, (struct sockaddr *)&to,
+			   sizeof(to));
 	} while (n < 0 && errno == EINTR);
 	return n < 0 ? -errno : 0;
 }

@@ -20,7 +20,8 @@ struct nlmsghdr;
 struct rtmsg_info;
 struct rtsock;
 
-/* @rcvbuf bytes for each socket (at least the kernel's minimum). Subscribes before anything is read. */
+/* @rcvbuf bytes for each socket (at least the kernel's minimum). Subscribes before anything is
+ * read. */
 int rtsock_open(uint32_t rcvbuf, struct rtsock **out);
 void rtsock_close(struct rtsock *s);
 

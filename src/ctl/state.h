@@ -5,7 +5,8 @@
  * nothing outside ctl/ includes it.
  *
  *	ctl.c        event loop, timers, start, stop, reload
- *	reconcile.c  from a plan to bridges, ports, rules and a published view
+ *	reconcile.c  from a plan to bridges and ports of the model, and a published view
+ *	ports.c      ports of the data plane: open, close, rules
  *	fdbsync.c    the kernel's FDB events and dumps into our tables
  *	learn.c      what workers learned into the kernel's table; refresh, ageing
  *	show.c       everything as JSON
@@ -41,9 +42,10 @@ struct rtsock;
 struct ctl_port {
 	bool is_used;
 	bool is_host;
-	bool is_open;	 /* the data plane has it */
-	bool is_receive; /* with XDP program and RX sockets */
-	bool is_in_plan; /* scratch of reconcile */
+	bool is_open;           /* the data plane has it */
+	bool is_receive;        /* with XDP program and RX sockets */
+	bool is_in_plan;        /* scratch of reconcile */
+	bool is_receive_wanted; /* by the last try to open it */
 	uint16_t bridge;
 	uint32_t ifindex;
 	char name[NETINFO_NAME_SIZE];
@@ -54,9 +56,10 @@ struct ctl_port {
 	bool is_virtual;
 	bool rxvlan_was_on;
 	enum path_reason reason; /* why it is on the kernel path; PATH_NONE: user path */
-	enum path_reason veto;	 /* what trying said */
-	uint64_t retry_ns;	 /* when to try again; 0: on the next change of the port */
+	enum path_reason veto;   /* what trying said */
+	uint64_t retry_ns;       /* when to try again; 0: on the next change of the port */
 	uint32_t n_tries;
+	uint64_t egress_retry_ns; /* when to try again as an egress alone */
 	char note[CTL_NOTE_SIZE]; /* what the user should know, "" if nothing */
 	uint32_t uppers_hash;
 	struct dp_port_counters closed; /* counters of the times it was open before */
@@ -127,7 +130,7 @@ struct ctl {
 	bool is_gate_open;
 	uint64_t resync_from_ns; /* since when a resync is due; 0: none is */
 	uint64_t resync_next_ns; /* not before */
-	uint64_t now_ns;	 /* of the current round of the event loop */
+	uint64_t now_ns;         /* of the current round of the event loop */
 	uint64_t started_ns;
 	struct log_limit limit_resync, limit_learn, limit_bad;
 	struct ctl_stats stats;
@@ -144,6 +147,10 @@ void reconcile_link_gone(struct ctl *c, uint32_t ifindex);
 
 /* Closes everything: on exit. */
 void reconcile_close_all(struct ctl *c);
+
+/* What the plan speaks of; NULL if it is new. */
+struct ctl_bridge *ctl_planned_bridge(struct ctl *c, const struct plan_bridge *pb);
+struct ctl_port *ctl_find_port(struct ctl *c, uint16_t bridge, const struct plan_port *pp);
 
 struct ctl_port *ctl_port_by_ifindex(struct ctl *c, uint32_t ifindex);
 struct ctl_bridge *ctl_bridge_by_ifindex(struct ctl *c, uint32_t ifindex);

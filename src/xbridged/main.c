@@ -14,7 +14,7 @@
 #include "util/log.h"
 
 #define DEFAULT_CONF SYSCONFDIR "/xbridged/xbridged.conf"
-#define PIN_DIR	     "/sys/fs/bpf/xbridged"
+#define PIN_DIR      "/sys/fs/bpf/xbridged"
 
 /* sysexits.h */
 #define EXIT_USAGE  64
@@ -42,9 +42,12 @@ static void usage(FILE *f)
 static int parse_options(int argc, char **argv, struct options *o)
 {
 	static const struct option longs[] = {
-		{ "config", required_argument, NULL, 'c' }, { "check", no_argument, NULL, 'k' },
-		{ "cleanup", no_argument, NULL, 'x' },	    { "debug", no_argument, NULL, 'd' },
-		{ "help", no_argument, NULL, 'h' },	    { "version", no_argument, NULL, 'V' },
+		{ "config", required_argument, NULL, 'c' },
+		{ "check", no_argument, NULL, 'k' },
+		{ "cleanup", no_argument, NULL, 'x' },
+		{ "debug", no_argument, NULL, 'd' },
+		{ "help", no_argument, NULL, 'h' },
+		{ "version", no_argument, NULL, 'V' },
 		{ NULL, 0, NULL, 0 },
 	};
 	int opt;

@@ -1,0 +1,312 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "ctl/ports.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "ctl/guard.h"
+#include "ctl/hostpair.h"
+#include "ctl/state.h"
+#include "util/clock.h"
+#include "xb_maps.h"
+
+#define RETRY_FIRST_NS (NSEC_PER_SEC / 2)
+#define RETRY_MAX_NS   (60 * NSEC_PER_SEC)
+
+static void set_retry(struct ctl *c, uint64_t *retry_ns, uint32_t *n_tries)
+{
+	uint64_t wait = RETRY_FIRST_NS << (*n_tries < 7 ? *n_tries : 7);
+
+	++*n_tries;
+	*retry_ns = c->now_ns + (wait < RETRY_MAX_NS ? wait : RETRY_MAX_NS);
+}
+
+/* ---- closing ---- */
+
+void ports_close(struct ctl *c, struct ctl_port *p, bool gone)
+{
+	struct dp_port_counters now;
+	uint16_t slot = ctl_slot(c, p);
+
+	if (!p->is_open)
+		return;
+	if (!dp_port_counters(c->dp, slot, &now))
+		p->closed.xsk_rx_dropped += now.xsk_rx_dropped;
+	dp_port_close(c->dp, slot, gone);
+	if (p->rxvlan_was_on && !gone)
+		(void)guard_rxvlan_restore(p->name);
+	p->rxvlan_was_on = false;
+	p->is_open = p->is_receive = false;
+}
+
+void reconcile_link_gone(struct ctl *c, uint32_t ifindex)
+{
+	struct ctl_port *p = ctl_port_by_ifindex(c, ifindex);
+
+	if (!p || p->is_host || !p->is_open)
+		return;
+	ports_close(c, p, true);
+	history_add(&c->history, LOG_LEVEL_NOTICE, "port %s of %s has gone: given back", p->name,
+		    c->bridge[p->bridge].name);
+}
+
+void ports_host_close(struct ctl *c, struct ctl_bridge *b)
+{
+	if (b->host_slot)
+		ports_close(c, &c->port[b->host_slot], false);
+	if (b->h_ifindex)
+		(void)hostpair_remove(b->ifindex);
+	b->h_ifindex = b->q_ifindex = 0;
+}
+
+/* The bridge's gate; shut, every frame of its ports passes to the kernel. */
+void ports_bridge_rules(struct ctl *c, struct ctl_bridge *b, const struct plan_bridge *pb,
+			bool open)
+{
+	struct dp_bridge_rules r = { .tpid = pb ? pb->attr.tpid : 0x8100 };
+
+	if (open)
+		r.flags |= XB_BRIDGE_OPEN;
+	if (pb && pb->attr.filtering)
+		r.flags |= XB_BRIDGE_FILTERING;
+	if (pb && pb->snooping)
+		r.flags |= XB_BRIDGE_SNOOPING;
+	if (pb && pb->neigh)
+		r.flags |= XB_BRIDGE_NEIGH;
+	(void)dp_bridge_rules_set(c->dp, ctl_index(c, b), &r);
+	b->is_open = open;
+}
+
+/* ---- opening ---- */
+
+/*
+ * Trying again disturbs traffic on some devices, so what a driver or a kernel
+ * cannot do is tried again only when the port has changed.
+ */
+static bool may_pass(enum path_reason reason)
+{
+	return reason == PATH_XDP_BUSY || reason == PATH_SOCKET || reason == PATH_FAILED;
+}
+
+static void port_failed(struct ctl *c, struct ctl_port *p, enum path_reason reason, const char *why)
+{
+	p->veto = reason;
+	p->retry_ns = 0;
+	if (may_pass(reason) || !p->is_receive_wanted)
+		set_retry(c, &p->retry_ns, &p->n_tries);
+	if (strcmp(p->note, why)) {
+		snprintf(p->note, sizeof(p->note), "%s", why);
+		history_add(&c->history, LOG_LEVEL_WARN, "port %s: %s", p->name, why);
+	}
+}
+
+static uint32_t port_rule_flags(const struct plan_port *pp)
+{
+	uint32_t flags = 0;
+
+	if (pp->receive)
+		flags |= XB_PORT_USER;
+	if (pp->n_uppers)
+		flags |= XB_PORT_UPPERS;
+	if (pp->is_locked)
+		flags |= XB_PORT_LOCKED;
+	if (pp->is_tunnel)
+		flags |= XB_PORT_TUNNEL;
+	return flags;
+}
+
+/* A device that strips tags in hardware must stop, or tell the tag to the program. */
+static int stop_stripping(struct ctl *c, struct ctl_port *p, const struct plan_port *pp)
+{
+	int err;
+
+	if (!pp->receive || pp->is_virtual)
+		return 0;
+	err = guard_rxvlan_off(p->name, &p->rxvlan_was_on);
+	if (err)
+		port_failed(c, p, PATH_VLAN_ACCEL,
+			    "the device strips VLAN tags and cannot be told not to "
+			    "(ethtool -K DEV rxvlan off)");
+	return err;
+}
+
+/* On a kernel that cannot tell a veth's accelerated tag, its VLANs would be lost in silence. */
+static bool loses_tags(struct ctl *c, struct ctl_port *p, const struct plan_port *pp)
+{
+	struct dp_port_info info;
+
+	if (!pp->receive || !pp->is_virtual || dp_port_info(c->dp, ctl_slot(c, p), &info))
+		return false;
+	return !info.recovers_tags;
+}
+
+static int port_open(struct ctl *c, struct ctl_port *p, const struct plan_bridge *pb,
+		     const struct plan_port *pp)
+{
+	struct dp_port_config cfg = {
+		.slot = ctl_slot(c, p),
+		.ifindex = pp->ifindex,
+		.n_rx_queues = pp->n_rx_queues,
+		.n_tx_queues = pp->n_tx_queues,
+		.mtu = pp->mtu,
+		.receive = pp->receive,
+		.recover_tags = pp->is_virtual,
+		.standalone = pb->source == CONF_SOURCE_FILE,
+		.mode = p->mode,
+		.rules = { .flags = port_rule_flags(pp), .bridge = p->bridge },
+	};
+	enum path_reason reason = PATH_FAILED;
+	const char *why = "";
+	int err;
+
+	p->is_receive_wanted = pp->receive;
+	if (pp->n_rx_queues > XB_MAX_QUEUES && pp->receive) {
+		port_failed(c, p, PATH_QUEUES, "it has more than 16 receive queues (ethtool -L)");
+		return -E2BIG;
+	}
+	err = stop_stripping(c, p, pp);
+	if (err)
+		return err;
+	memcpy(cfg.name, pp->name, sizeof(cfg.name));
+	err = dp_port_open(c->dp, &cfg, &reason, &why);
+	if (err) {
+		port_failed(c, p, reason, why);
+		return err;
+	}
+	p->is_open = true;
+	p->is_receive = pp->receive;
+	if (loses_tags(c, p, pp)) {
+		ports_close(c, p, false);
+		port_failed(c, p, PATH_VLAN_ACCEL,
+			    "VLAN tags of this device cannot be seen (needs kernel 6.8)");
+		return -EOPNOTSUPP;
+	}
+	p->egress_retry_ns = 0;
+	/* An egress alone is no reason to believe that more would work. */
+	if (!pp->receive)
+		return 0;
+	p->veto = PATH_NONE;
+	p->n_tries = 0;
+	p->retry_ns = 0;
+	p->note[0] = '\0';
+	history_add(&c->history, LOG_LEVEL_INFO, "port %s of %s: user path", p->name, pb->name);
+	return 0;
+}
+
+static int bridge_failed(struct ctl *c, struct ctl_bridge *b, const char *what, int err)
+{
+	uint32_t n = 0;
+
+	b->veto = PATH_FAILED;
+	set_retry(c, &b->retry_ns, &n);
+	snprintf(b->note, sizeof(b->note), "%s: %s", what, strerror(-err));
+	history_add(&c->history, LOG_LEVEL_ERR, "bridge %s: %s", b->name, b->note);
+	return err;
+}
+
+static int host_open(struct ctl *c, struct ctl_bridge *b, const struct plan_bridge *pb)
+{
+	struct ctl_port *p = &c->port[b->host_slot];
+	struct dp_port_config cfg = { .slot = b->host_slot,
+				      .n_rx_queues = 1,
+				      .n_tx_queues = 1,
+				      .mtu = pb->mtu,
+				      .mode = DP_MODE_COPY };
+	enum path_reason reason;
+	const char *why = "";
+	int err;
+
+	if (!b->host_slot)
+		return 0;
+	if (p->is_open && p->mtu != pb->mtu) {
+		p->mtu = pb->mtu;
+		(void)hostpair_set_mtu(b->ifindex, pb->mtu);
+	}
+	if (p->is_open)
+		return 0;
+	if (!b->h_ifindex) {
+		err = hostpair_make(b->ifindex, pb->mtu, &b->h_ifindex, &b->q_ifindex);
+		if (err)
+			return bridge_failed(c, b, "cannot make the private veth pair", err);
+	}
+	err = dp_host_attach(c->dp, b->q_ifindex, b->ifindex, &why);
+	if (err)
+		return bridge_failed(c, b, why, err);
+	cfg.ifindex = b->h_ifindex;
+	snprintf(cfg.name, sizeof(cfg.name), "xbh%u", b->ifindex);
+	cfg.rules.bridge = ctl_index(c, b);
+	err = dp_port_open(c->dp, &cfg, &reason, &why);
+	if (err)
+		return bridge_failed(c, b, why, err);
+	p->ifindex = b->h_ifindex;
+	p->mtu = pb->mtu;
+	p->is_open = true;
+	b->veto = PATH_NONE;
+	b->note[0] = '\0';
+	return 0;
+}
+
+static void set_uppers(struct ctl *c, struct ctl_port *p, const struct plan_port *pp)
+{
+	uint32_t hash = pp->n_uppers;
+
+	for (uint32_t i = 0; i < pp->n_uppers; i++)
+		hash = hash * 31 + pp->upper[i];
+	if (hash == p->uppers_hash)
+		return;
+	if (!dp_port_uppers_set(c->dp, ctl_slot(c, p), pp->upper, pp->n_uppers))
+		p->uppers_hash = hash;
+}
+
+/* Rules of an open port; opens it where it is wanted. True if every step worked. */
+static bool open_port(struct ctl *c, struct ctl_bridge *b, const struct plan_bridge *pb,
+		      const struct plan_port *pp)
+{
+	struct ctl_port *p = ctl_find_port(c, ctl_index(c, b), pp);
+	struct xb_port_rules r = { .flags = port_rule_flags(pp), .bridge = ctl_index(c, b) };
+
+	if (!p || !pp->ifindex)
+		return true;
+	if (!p->is_open) {
+		if (!pp->receive && p->egress_retry_ns > c->now_ns)
+			return false;
+		if (port_open(c, p, pb, pp)) {
+			if (!pp->receive)
+				p->egress_retry_ns = p->retry_ns;
+			return false;
+		}
+		p->uppers_hash = 0;
+	}
+	set_uppers(c, p, pp);
+	(void)dp_port_rules_set(c->dp, ctl_slot(c, p), &r);
+	return true;
+}
+
+/* True if the plan has to be made again because a step failed. */
+bool ports_open(struct ctl *c, struct plan_bridge *pb)
+{
+	struct ctl_bridge *b = ctl_planned_bridge(c, pb);
+	bool ok = true;
+
+	if (!b)
+		return false;
+	if (!pb->n_receive) {
+		ports_bridge_rules(c, b, pb, false);
+		ports_host_close(c, b);
+		return false;
+	}
+	if (host_open(c, b, pb)) {
+		ports_bridge_rules(c, b, pb, false);
+		return true;
+	}
+	/* Every port is an egress: until all are open the kernel forwards. */
+	for (uint32_t i = 0; i < pb->n_ports; i++)
+		ok = open_port(c, b, pb, &pb->port[i]) && ok;
+	if (!ok && pb->source == CONF_SOURCE_KERNEL) {
+		ports_bridge_rules(c, b, pb, false);
+		return true;
+	}
+	ports_bridge_rules(c, b, pb, pb->source == CONF_SOURCE_FILE || b->has_fdb);
+	return !ok;
+}

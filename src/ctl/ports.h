@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * ports: the steps of a reconciliation that touch the data plane: ports open
+ * and close, the host's veth pair comes and goes, rules reach the XDP program.
+ *
+ * A step that fails leaves the port, or for the host pair the bridge, on the
+ * kernel path with a veto and a time to try again. Control thread only.
+ */
+#ifndef XB_CTL_PORTS_H
+#define XB_CTL_PORTS_H
+
+#include <stdbool.h>
+
+struct ctl;
+struct ctl_bridge;
+struct ctl_port;
+struct plan_bridge;
+
+/* Gives the port back to the kernel; @gone: the interface is not there any more. */
+void ports_close(struct ctl *c, struct ctl_port *p, bool gone);
+
+/* Closes the host port and removes its veth pair. */
+void ports_host_close(struct ctl *c, struct ctl_bridge *b);
+
+/* The bridge's rules and its gate; shut, every frame of its ports passes to the kernel. */
+void ports_bridge_rules(struct ctl *c, struct ctl_bridge *b, const struct plan_bridge *pb,
+			bool open);
+
+/*
+ * Opens what the plan of the bridge wants and opens its gate once every port is
+ * an egress. True if a step failed, so that the plan is another one now.
+ */
+bool ports_open(struct ctl *c, struct plan_bridge *pb);
+
+#endif
