@@ -11,7 +11,6 @@
 #include <unistd.h>
 
 #include "config.h"
-#include "ctl/ctlsock.h"
 #include "ctl/guard.h"
 #include "ctl/hostpair.h"
 #include "ctl/notify.h"
@@ -429,14 +428,7 @@ static int start(struct ctl *c, const struct ctl_options *opt)
 	c->model = model_new();
 	if (!c->mirror || !c->model)
 		return -ENOMEM;
-	err = add_events(c);
-	if (err)
-		return err;
-	err = ctlsock_open(c, &c->sock);
-	if (err)
-		log_err("cannot open the control socket %s: %s", c->conf->control_socket,
-			strerror(-err));
-	return err;
+	return add_events(c);
 }
 
 static void stop(struct ctl *c)
@@ -445,7 +437,6 @@ static void stop(struct ctl *c)
 					 c->ev_tick,      c->ev_signal[0], c->ev_signal[1],
 					 c->ev_signal[2], c->ev_signal[3] };
 
-	ctlsock_close(c->sock);
 	for (size_t i = 0; i < sizeof(events) / sizeof(events[0]); i++) {
 		if (events[i])
 			event_free(events[i]);
