@@ -1,0 +1,390 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "unit.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "ctl/plan.h"
+#include "ctl/rtmsg.h"
+
+#define BR 5
+
+/* ---- a kernel made of structs ---- */
+
+struct world {
+	struct mirror *m;
+	struct conf *conf;
+};
+
+static struct rtmsg_info bridge_msg(void)
+{
+	struct rtmsg_info i = { .type = RTMSG_LINK };
+
+	i.link.ifindex = BR;
+	i.link.present = LINK_HAS_BRIDGE | LINK_HAS_KIND | LINK_HAS_MTU;
+	i.link.flags = 1;
+	i.link.mtu = 1500;
+	snprintf(i.link.name, sizeof(i.link.name), "br0");
+	snprintf(i.link.kind, sizeof(i.link.kind), "bridge");
+	i.link.bridge.ageing_time_ns = 300000000000ULL;
+	i.link.bridge.forward_delay_ns = 15000000000ULL;
+	i.link.bridge.vlan_protocol = 0x8100;
+	return i;
+}
+
+static struct rtmsg_info port_msg(uint32_t n, const char *kind)
+{
+	struct rtmsg_info i = { .type = RTMSG_LINK };
+
+	i.link.ifindex = 10 + n;
+	i.link.master = BR;
+	i.link.present = LINK_HAS_BRPORT | LINK_HAS_MASTER | LINK_HAS_MTU;
+	i.link.mtu = 1500;
+	i.link.carrier = true;
+	snprintf(i.link.name, sizeof(i.link.name), "p%u", n);
+	snprintf(i.link.kind, sizeof(i.link.kind), "%s", kind);
+	i.link.brport.present = BRPORT_HAS_STATE;
+	i.link.brport.state = PORT_FORWARDING;
+	i.link.brport.flags =
+		BRPORT_LEARNING | BRPORT_UNICAST_FLOOD | BRPORT_MCAST_FLOOD | BRPORT_BCAST_FLOOD;
+	return i;
+}
+
+static void tell(struct world *w, const struct rtmsg_info *i)
+{
+	bool changed = false;
+
+	assert_int_equal(mirror_apply(w->m, i, NULL, &changed), 0);
+}
+
+static void world_init(struct world *w, const char *conf)
+{
+	w->m = mirror_new();
+	assert_non_null(w->m);
+	if (conf) {
+		assert_int_equal(conf_parse("test", conf, strlen(conf), &w->conf, NULL, NULL), 0);
+	} else {
+		w->conf = conf_defaults();
+		assert_non_null(w->conf);
+	}
+}
+
+static void world_fini(struct world *w)
+{
+	mirror_free(w->m);
+	conf_free(w->conf);
+}
+
+static struct plan *plan_of(const struct world *w, plan_veto_fn veto)
+{
+	struct plan_input in = {
+		.mirror = w->m, .conf = w->conf, .frame_size = 2048, .veto = veto
+	};
+	struct plan *p = NULL;
+
+	assert_int_equal(plan_make(&in, &p), 0);
+	return p;
+}
+
+/* ---- one port ---- */
+
+static void port_locked(struct rtmsg_info *i)
+{
+	i->link.brport.flags |= BRPORT_LOCKED;
+}
+
+static void port_jumbo(struct rtmsg_info *i)
+{
+	i->link.mtu = 9000;
+}
+
+static void port_biggest(struct rtmsg_info *i)
+{
+	i->link.mtu = 1770;
+}
+
+static void port_too_big(struct rtmsg_info *i)
+{
+	i->link.mtu = 1771;
+}
+
+static void a_port_is_on_the_path_that_its_kind_and_options_allow(void **state)
+{
+	static const struct {
+		const char *name;
+		const char *kind;
+		const char *conf;
+		void (*edit)(struct rtmsg_info *i);
+		enum path_reason want;
+	} rows[] = {
+		{ "a NIC", "", NULL, NULL, PATH_NONE },
+		{ "veth by default", "veth", NULL, NULL, PATH_VIRTUAL },
+		{ "tun by default", "tun", NULL, NULL, PATH_VIRTUAL },
+		{ "veth when asked for", "veth", "accelerate-virtual = yes", NULL, PATH_NONE },
+		{ "veth of one bridge", "veth", "bridge br0 { accelerate-virtual = yes }", NULL,
+		  PATH_NONE },
+		{ "veth with engine = user", "veth", "bridge br0 { port p1 { engine = user } }",
+		  NULL, PATH_NONE },
+		{ "veth with engine = auto", "veth", "bridge br0 { port p1 { engine = auto } }",
+		  NULL, PATH_VIRTUAL },
+		{ "engine = kernel", "", "bridge br0 { port p1 { engine = kernel } }", NULL,
+		  PATH_CONFIGURED },
+		{ "left out", "", "bridge br0 { exclude-ports = { \"p*\" } }", NULL,
+		  PATH_EXCLUDED },
+		{ "bond", "bond", NULL, NULL, PATH_UNSUPPORTED },
+		{ "VLAN device", "vlan", NULL, NULL, PATH_UNSUPPORTED },
+		{ "macvlan", "macvlan", NULL, NULL, PATH_UNSUPPORTED },
+		{ "locked", "", NULL, port_locked, PATH_LOCKED },
+		{ "MTU 9000", "", NULL, port_jumbo, PATH_MTU },
+		{ "largest MTU that fits", "", NULL, port_biggest, PATH_NONE },
+		{ "one above it", "", NULL, port_too_big, PATH_MTU },
+	};
+
+	(void)state;
+	for (size_t k = 0; k < N_ELEM(rows); k++) {
+		struct rtmsg_info br = bridge_msg(), i = port_msg(1, rows[k].kind);
+		struct world w;
+		struct plan *p;
+
+		world_init(&w, rows[k].conf);
+		tell(&w, &br);
+		if (rows[k].edit)
+			rows[k].edit(&i);
+		tell(&w, &i);
+		p = plan_of(&w, NULL);
+		assert_int_equal(p->n_bridges, 1);
+		assert_int_equal(p->bridge[0].n_ports, 1);
+		if (p->bridge[0].port[0].reason != rows[k].want)
+			fail_msg("%s: %s, not %s", rows[k].name,
+				 path_name(p->bridge[0].port[0].reason), path_name(rows[k].want));
+		assert_int_equal(p->bridge[0].port[0].receive, rows[k].want == PATH_NONE);
+		plan_free(p);
+		world_fini(&w);
+	}
+}
+
+/* ---- one bridge ---- */
+
+static void fdb_limit(struct rtmsg_info *br, struct rtmsg_info *i)
+{
+	(void)i;
+	br->link.bridge.fdb_max_learned = 100;
+}
+
+static void mst(struct rtmsg_info *br, struct rtmsg_info *i)
+{
+	(void)i;
+	br->link.bridge.boolopt = BRIDGE_OPT_MST;
+}
+
+static void nf_call(struct rtmsg_info *br, struct rtmsg_info *i)
+{
+	(void)i;
+	br->link.bridge.flags |= BRIDGE_NF_CALL_IP6TABLES;
+}
+
+static void switchdev(struct rtmsg_info *br, struct rtmsg_info *i)
+{
+	(void)br;
+	i->link.present |= LINK_HAS_SWITCH_ID;
+}
+
+static void vxlan(struct rtmsg_info *br, struct rtmsg_info *i)
+{
+	(void)br;
+	snprintf(i->link.kind, sizeof(i->link.kind), "vxlan");
+}
+
+static void backup(struct rtmsg_info *br, struct rtmsg_info *i)
+{
+	(void)br;
+	i->link.brport.present |= BRPORT_HAS_BACKUP_PORT;
+}
+
+static void to_unicast(struct rtmsg_info *br, struct rtmsg_info *i)
+{
+	(void)br;
+	i->link.brport.flags |= BRPORT_MCAST_TO_UCAST;
+}
+
+static void one_port_or_option_can_keep_the_whole_bridge_on_the_kernel_path(void **state)
+{
+	static const struct {
+		const char *name;
+		const char *conf;
+		void (*edit)(struct rtmsg_info *br, struct rtmsg_info *i);
+		enum path_reason want;
+	} rows[] = {
+		{ "nothing special", NULL, NULL, PATH_NONE },
+		{ "engine = kernel", "bridge br0 { engine = kernel }", NULL, PATH_CONFIGURED },
+		{ "fdb_max_learned", NULL, fdb_limit, PATH_FDB_LIMIT },
+		{ "MST", NULL, mst, PATH_MST },
+		{ "nf_call_ip6tables", NULL, nf_call, PATH_NETFILTER },
+		{ "nf_call ignored", "netfilter = ignore", nf_call, PATH_NONE },
+		{ "switchdev port", NULL, switchdev, PATH_SWITCHDEV },
+		{ "vxlan port", NULL, vxlan, PATH_TUNNEL_DEVICE },
+		{ "backup port", NULL, backup, PATH_BACKUP_PORT },
+		{ "mcast_to_unicast", NULL, to_unicast, PATH_MCAST_TO_UCAST },
+	};
+
+	(void)state;
+	for (size_t k = 0; k < N_ELEM(rows); k++) {
+		struct rtmsg_info br = bridge_msg(), i = port_msg(1, ""), other = port_msg(2, "");
+		struct world w;
+		struct plan *p;
+
+		world_init(&w, rows[k].conf);
+		if (rows[k].edit)
+			rows[k].edit(&br, &i);
+		tell(&w, &br);
+		tell(&w, &i);
+		tell(&w, &other);
+		p = plan_of(&w, NULL);
+		if (p->bridge[0].reason != rows[k].want)
+			fail_msg("%s: %s, not %s", rows[k].name, path_name(p->bridge[0].reason),
+				 path_name(rows[k].want));
+		assert_int_equal(p->bridge[0].n_receive, rows[k].want == PATH_NONE ? 2 : 0);
+		plan_free(p);
+		world_fini(&w);
+	}
+}
+
+static void hold_time_is_the_forward_delay_while_the_topology_changes(void **state)
+{
+	struct rtmsg_info br = bridge_msg();
+	struct world w;
+	struct plan *p;
+
+	(void)state;
+	world_init(&w, NULL);
+	tell(&w, &br);
+	p = plan_of(&w, NULL);
+	assert_int_equal(p->bridge[0].hold_ns, 300000000000ULL);
+	plan_free(p);
+	br.link.bridge.flags |= BRIDGE_TOPOLOGY_CHANGE;
+	tell(&w, &br);
+	p = plan_of(&w, NULL);
+	assert_int_equal(p->bridge[0].hold_ns, 15000000000ULL);
+	plan_free(p);
+	br.link.bridge.ageing_time_ns = 0;
+	tell(&w, &br);
+	p = plan_of(&w, NULL);
+	assert_int_equal(p->bridge[0].hold_ns, 0);
+	assert_false(p->bridge[0].attr.learning);
+	plan_free(p);
+	world_fini(&w);
+}
+
+static void named_bridges_that_are_not_there_are_waited_for(void **state)
+{
+	struct world w;
+	struct plan *p;
+
+	(void)state;
+	world_init(&w, "bridges = { \"br7\", \"lan*\" }\nbridge br8 { engine = user }");
+	p = plan_of(&w, NULL);
+	assert_int_equal(p->n_bridges, 2);
+	for (uint32_t i = 0; i < p->n_bridges; i++)
+		assert_int_equal(p->bridge[i].reason, PATH_WAITING);
+	plan_free(p);
+	world_fini(&w);
+}
+
+static enum path_reason deny_p1(void *arg, uint32_t ifindex)
+{
+	(void)arg;
+	return ifindex == 11 ? PATH_XDP_BUSY : PATH_NONE;
+}
+
+static void a_vetoed_port_is_an_egress_only(void **state)
+{
+	struct rtmsg_info br = bridge_msg(), i = port_msg(1, ""), other = port_msg(2, "");
+	struct world w;
+	struct plan *p;
+
+	(void)state;
+	world_init(&w, NULL);
+	tell(&w, &br);
+	tell(&w, &i);
+	tell(&w, &other);
+	p = plan_of(&w, deny_p1);
+	assert_int_equal(p->bridge[0].n_receive, 1);
+	assert_int_equal(p->bridge[0].port[0].reason, PATH_XDP_BUSY);
+	assert_false(p->bridge[0].port[0].receive);
+	assert_true(p->bridge[0].port[1].receive);
+	plan_free(p);
+	world_fini(&w);
+}
+
+static void vlan_devices_on_a_port_are_its_uppers(void **state)
+{
+	struct rtmsg_info br = bridge_msg(), i = port_msg(1, ""), up = { .type = RTMSG_LINK };
+	struct world w;
+	struct plan *p;
+
+	(void)state;
+	world_init(&w, NULL);
+	tell(&w, &br);
+	tell(&w, &i);
+	up.link.ifindex = 30;
+	up.link.present = LINK_HAS_VLAN | LINK_HAS_LOWER;
+	up.link.lower = 11;
+	up.link.vlan_id = 40;
+	snprintf(up.link.kind, sizeof(up.link.kind), "vlan");
+	tell(&w, &up);
+	p = plan_of(&w, NULL);
+	assert_int_equal(p->bridge[0].port[0].n_uppers, 1);
+	assert_int_equal(p->bridge[0].port[0].upper[0], 40);
+	plan_free(p);
+	world_fini(&w);
+}
+
+static void a_stand_alone_bridge_comes_from_the_file(void **state)
+{
+	static const char conf[] = "bridge sw0 { source = file\nvlan-filtering = yes\n"
+				   "port e1 { pvid = 10\nvlans-untagged = { \"10\" }\n"
+				   "vlans-tagged = { \"20-22\" } }\nport e2 { } }";
+	struct rtmsg_info i = port_msg(1, "");
+	struct world w;
+	struct plan *p;
+	struct plan_bridge *b;
+
+	(void)state;
+	world_init(&w, conf);
+	snprintf(i.link.name, sizeof(i.link.name), "e1");
+	i.link.present &= ~(uint32_t)(LINK_HAS_BRPORT | LINK_HAS_MASTER);
+	i.link.master = 0;
+	i.link.flags = 1;
+	tell(&w, &i);
+	p = plan_of(&w, NULL);
+	assert_int_equal(p->n_bridges, 1);
+	b = &p->bridge[0];
+	assert_true(b->attr.standalone && b->attr.filtering);
+	assert_int_equal(b->n_ports, 2);
+	assert_int_equal(b->port[0].reason, PATH_NONE);
+	assert_int_equal(b->port[1].reason, PATH_WAITING);
+	assert_int_equal(b->n_receive, 1);
+	assert_int_equal(b->port[0].attr.pvid, 10);
+	assert_int_equal(b->port[0].attr.vlan[10],
+			 MV_MEMBER | MV_UNTAGGED | MV_STATE(PORT_FORWARDING));
+	assert_int_equal(b->port[0].attr.vlan[22], MV_MEMBER | MV_STATE(PORT_FORWARDING));
+	assert_int_equal(b->port[0].attr.vlan[23], 0);
+	plan_free(p);
+	world_fini(&w);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_port_is_on_the_path_that_its_kind_and_options_allow),
+		cmocka_unit_test(one_port_or_option_can_keep_the_whole_bridge_on_the_kernel_path),
+		cmocka_unit_test(hold_time_is_the_forward_delay_while_the_topology_changes),
+		cmocka_unit_test(named_bridges_that_are_not_there_are_waited_for),
+		cmocka_unit_test(a_vetoed_port_is_an_egress_only),
+		cmocka_unit_test(vlan_devices_on_a_port_are_its_uppers),
+		cmocka_unit_test(a_stand_alone_bridge_comes_from_the_file),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
