@@ -33,8 +33,7 @@ enum xb_port_flag {
 struct xb_port {
 	__u32 flags;
 	__u16 bridge;
-	__u16 max_len; /* longest frame that fits the sockets' buffers, tag included; longer ones
-			  pass */
+	__u16 max_len; /* longest frame that fits the buffers, its tag included */
 };
 
 enum xb_bridge_flag {
@@ -61,8 +60,7 @@ struct xb_local_key {
 /* Read-only data of an XDP program instance. */
 struct xb_port_const {
 	__u32 slot;
-	__u32 standalone; /* not 0: fail-closed, what would pass is dropped, but link-local frames
-			   */
+	__u32 standalone; /* fail-closed: what would pass is dropped, but link-local */
 };
 
 /* Read-only data of the host-copy program. */

@@ -138,14 +138,6 @@ static struct prog_set *set_new(void)
 	return ps;
 }
 
-/* An earlier daemon's links to interfaces that are still there wait to be taken over. */
-static bool keep_all(const struct prog_set *ps, uint32_t ifindex)
-{
-	(void)ps;
-	(void)ifindex;
-	return true;
-}
-
 int prog_set_open(const char *pin_dir, struct prog_set **out, const char **why)
 {
 	struct prog_set *ps;
@@ -177,7 +169,7 @@ int prog_set_open(const char *pin_dir, struct prog_set **out, const char **why)
 		*why = prog_why("cannot set up the gate: %s", strerror(-err));
 		goto err_close;
 	}
-	prog_pin_sweep(ps->dir, keep_all, ps);
+	prog_pin_prune_lost(ps->dir);
 	*out = ps;
 	return 0;
 
@@ -206,6 +198,9 @@ void prog_set_close(struct prog_set *ps)
 		munmap(ps->gate, ps->gate_size);
 	for (size_t i = 0; i < PROG_MAP_N; i++)
 		fd_close(ps->map_fd[i]);
+	/* Succeeds if it is empty. */
+	if (*ps->dir)
+		rmdir(ps->dir);
 	fd_close(ps->lock_fd);
 	free(ps);
 }

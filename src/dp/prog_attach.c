@@ -347,21 +347,6 @@ void prog_detach(struct prog_set *ps, uint16_t slot)
 	p->ifindex = 0;
 }
 
-/* Ports take few of the slots; this runs once after each start. */
-static bool is_ours(const struct prog_set *ps, uint32_t ifindex)
-{
-	for (size_t i = 0; i < XB_MAX_PORTS; i++) {
-		if (ps->port[i].link_fd >= 0 && ps->port[i].ifindex == ifindex)
-			return true;
-	}
-	return false;
-}
-
-int prog_sweep(struct prog_set *ps)
-{
-	return prog_pin_sweep(ps->dir, is_ours, ps);
-}
-
 /* Loads the host-copy program for a bridge. Returns its descriptor. */
 static int host_load(uint32_t bridge_ifindex, const char **why)
 {

@@ -79,11 +79,10 @@ int prog_pin_open(const char *dir, uint32_t ifindex);
 bool prog_pin_evict(const char *dir, uint32_t prog_id);
 
 /*
- * Detaches and unpins the links in @dir that are not to stay: of lost
- * interfaces, and those for which @keep says no (NULL: none stays). Returns how many.
+ * Detaches and unpins the links in @dir whose interface is not ours any more,
+ * and in the directories of all namespaces those whose device has gone.
  */
-int prog_pin_sweep(const char *dir, bool (*keep)(const struct prog_set *ps, uint32_t ifindex),
-		   const struct prog_set *ps);
+void prog_pin_prune_lost(const char *dir);
 
 /* ---- prog_attach.c ---- */
 

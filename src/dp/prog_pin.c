@@ -174,8 +174,15 @@ int prog_pin_path(const char *dir, uint32_t ifindex, char *path, size_t size)
 	return (size_t)snprintf(path, size, "%s/%u", dir, ifindex) < size ? 0 : -ENAMETOOLONG;
 }
 
-/* Program and interface index of an XDP link; the index is that of the link's own namespace. */
-static int link_info(int fd, uint32_t *prog, uint32_t *ifindex)
+/* What a pin is about. */
+struct pin {
+	uint32_t named;   /* interface index that the pin is named after */
+	uint32_t prog_id; /* the link's program */
+	uint32_t ifindex; /* of the link's device, in its own namespace; 0: it has gone */
+};
+
+/* -EINVAL: not an XDP link. */
+static int pin_read(int fd, struct pin *pin)
 {
 	struct bpf_link_info info = { 0 };
 	uint32_t len = sizeof(info);
@@ -185,8 +192,8 @@ static int link_info(int fd, uint32_t *prog, uint32_t *ifindex)
 		return err;
 	if (info.type != BPF_LINK_TYPE_XDP)
 		return -EINVAL;
-	*prog = info.prog_id;
-	*ifindex = info.xdp.ifindex;
+	pin->prog_id = info.prog_id;
+	pin->ifindex = info.xdp.ifindex;
 	return 0;
 }
 
@@ -195,16 +202,17 @@ static int link_info(int fd, uint32_t *prog, uint32_t *ifindex)
  * another device may have its index here. Each port has a program of its own,
  * so the program's number is what tells whether this is the link's device.
  */
-static bool link_is_on(int fd, uint32_t ifindex)
+static bool pin_is_here(const struct pin *pin)
 {
-	uint32_t prog, on, attached = 0;
+	uint32_t attached = 0;
 
-	if (link_info(fd, &prog, &on) || on != ifindex)
+	if (pin->ifindex != pin->named)
 		return false;
-	return !bpf_xdp_query_id((int)ifindex, XDP_FLAGS_DRV_MODE, &attached) && attached == prog;
+	return !bpf_xdp_query_id((int)pin->named, XDP_FLAGS_DRV_MODE, &attached) &&
+	       attached == pin->prog_id;
 }
 
-/* The interface may be in any namespace, or gone. */
+/* The device may be in any namespace, or gone. */
 static void pin_remove(const char *path, int fd)
 {
 	bpf_link_detach(fd);
@@ -213,13 +221,16 @@ static void pin_remove(const char *path, int fd)
 
 int prog_pin_open(const char *dir, uint32_t ifindex)
 {
+	struct pin pin = { .named = ifindex };
 	char path[PATH_MAX];
 	int err = prog_pin_path(dir, ifindex, path, sizeof(path)), fd;
 
 	if (err)
 		return err;
 	fd = bpf_obj_get(path);
-	if (fd < 0 || link_is_on(fd, ifindex))
+	if (fd < 0)
+		return fd;
+	if (!pin_read(fd, &pin) && pin_is_here(&pin))
 		return fd;
 	pin_remove(path, fd);
 	close(fd);
@@ -227,7 +238,7 @@ int prog_pin_open(const char *dir, uint32_t ifindex)
 }
 
 /* The interface index that names a pin; 0 if @name is not such a name. */
-static uint32_t pin_ifindex(const char *name)
+static uint32_t pin_named(const char *name)
 {
 	char *end;
 	unsigned long v = strtoul(name, &end, 10);
@@ -235,9 +246,12 @@ static uint32_t pin_ifindex(const char *name)
 	return *end || end == name || v > INT_MAX ? 0 : (uint32_t)v;
 }
 
-int prog_pin_sweep(const char *dir, bool (*keep)(const struct prog_set *ps, uint32_t ifindex),
-		   const struct prog_set *ps)
+typedef bool pin_pick(const struct pin *pin, const void *arg);
+
+/* Detaches and removes the pins in @dir that @pick picks; returns how many. */
+static int dir_prune(const char *dir, pin_pick *pick, const void *arg)
 {
+	struct pin pin;
 	char path[PATH_MAX];
 	struct dirent *e;
 	DIR *d = opendir(dir);
@@ -246,14 +260,13 @@ int prog_pin_sweep(const char *dir, bool (*keep)(const struct prog_set *ps, uint
 	if (!d)
 		return errno == ENOENT ? 0 : -errno;
 	while ((e = readdir(d))) {
-		uint32_t ifindex = pin_ifindex(e->d_name);
-
-		if (!ifindex || prog_pin_path(dir, ifindex, path, sizeof(path)))
+		pin.named = pin_named(e->d_name);
+		if (!pin.named || prog_pin_path(dir, pin.named, path, sizeof(path)))
 			continue;
 		fd = bpf_obj_get(path);
 		if (fd < 0)
 			continue;
-		if (!keep || !keep(ps, ifindex) || !link_is_on(fd, ifindex)) {
+		if (!pin_read(fd, &pin) && pick(&pin, arg)) {
 			pin_remove(path, fd);
 			n++;
 		}
@@ -263,61 +276,78 @@ int prog_pin_sweep(const char *dir, bool (*keep)(const struct prog_set *ps, uint
 	return n;
 }
 
-/* True if the pin @path holds @prog_id; it is removed then. */
-static bool pin_evict_one(const char *path, uint32_t prog_id)
-{
-	uint32_t prog, on;
-	bool found = false;
-	int fd = bpf_obj_get(path);
-
-	if (fd < 0)
-		return false;
-	if (!link_info(fd, &prog, &on) && prog == prog_id) {
-		pin_remove(path, fd);
-		found = true;
-	}
-	close(fd);
-	return found;
-}
-
-static bool dir_evict(const char *dir, uint32_t prog_id)
-{
-	char path[PATH_MAX];
-	struct dirent *e;
-	DIR *d = opendir(dir);
-	bool found = false;
-
-	if (!d)
-		return false;
-	while (!found && (e = readdir(d))) {
-		if (e->d_name[0] == '.' ||
-		    (size_t)snprintf(path, sizeof(path), "%s/%s", dir, e->d_name) >= sizeof(path))
-			continue;
-		found = pin_evict_one(path, prog_id);
-	}
-	closedir(d);
-	return found;
-}
-
-bool prog_pin_evict(const char *dir, uint32_t prog_id)
+/* The same in the directories of all namespaces; @dir is one of them. */
+static int all_prune(const char *dir, pin_pick *pick, const void *arg)
 {
 	char parent[PATH_MAX], path[PATH_MAX];
 	struct dirent *e;
-	bool found = false;
 	DIR *d;
+	int n = 0, got;
 
 	snprintf(parent, sizeof(parent), "%s/..", dir);
 	d = opendir(parent);
 	if (!d)
-		return false;
-	while (!found && (e = readdir(d))) {
+		return -errno;
+	while ((e = readdir(d))) {
 		if (e->d_name[0] == '.' || (size_t)snprintf(path, sizeof(path), "%s/%s", parent,
 							    e->d_name) >= sizeof(path))
 			continue;
-		found = dir_evict(path, prog_id);
+		got = dir_prune(path, pick, arg);
+		n += got > 0 ? got : 0;
 	}
 	closedir(d);
-	return found;
+	return n;
+}
+
+static bool pick_all(const struct pin *pin, const void *arg)
+{
+	(void)pin;
+	(void)arg;
+	return true;
+}
+
+static bool pick_lost(const struct pin *pin, const void *arg)
+{
+	(void)arg;
+	return !pin_is_here(pin);
+}
+
+static bool pick_gone(const struct pin *pin, const void *arg)
+{
+	(void)arg;
+	return !pin->ifindex;
+}
+
+static bool pick_program(const struct pin *pin, const void *arg)
+{
+	return pin->prog_id == *(const uint32_t *)arg;
+}
+
+static bool pick_unused(const struct pin *pin, const void *arg)
+{
+	const struct prog_set *ps = arg;
+
+	for (size_t i = 0; i < XB_MAX_PORTS; i++) {
+		if (ps->port[i].link_fd >= 0 && ps->port[i].ifindex == pin->named)
+			return false;
+	}
+	return true;
+}
+
+void prog_pin_prune_lost(const char *dir)
+{
+	dir_prune(dir, pick_lost, NULL);
+	all_prune(dir, pick_gone, NULL);
+}
+
+bool prog_pin_evict(const char *dir, uint32_t prog_id)
+{
+	return all_prune(dir, pick_program, &prog_id) > 0;
+}
+
+int prog_sweep(struct prog_set *ps)
+{
+	return dir_prune(ps->dir, pick_unused, ps);
 }
 
 int prog_cleanup(const char *pin_dir)
@@ -331,7 +361,7 @@ int prog_cleanup(const char *pin_dir)
 		return err;
 	n = dir_format(pin_dir, dir, sizeof(dir));
 	if (!n) {
-		n = prog_pin_sweep(dir, NULL, NULL);
+		n = dir_prune(dir, pick_all, NULL);
 		rmdir(dir);
 	}
 	close(lock_fd);
