@@ -14,15 +14,16 @@ static const uint16_t class_flag[FLOOD_N] = {
 };
 
 /*
- * The host takes group addresses in the VLANs that it is in, and unknown unicast
- * never, unless it is promiscuous: then it takes all, and the untag rule of a
- * VLAN that it is not in is to keep the tag (br_handle_vlan()).
+ * The host takes group addresses in the VLANs that it is in and that are not
+ * blocked on it, and unknown unicast never, unless it is promiscuous: then it
+ * takes all, and the untag rule of a VLAN that it is not in is to keep the tag
+ * (br_pass_frame_up(), br_handle_vlan()).
  */
 static bool host_takes(const struct model_bridge *b, uint8_t mv, enum flood_class class)
 {
 	if (b->a.promisc)
 		return true;
-	return class != FLOOD_UNKNOWN && (mv & MV_MEMBER);
+	return class != FLOOD_UNKNOWN && (mv & MV_MEMBER) && MV_STATE_OF(mv) == PORT_FORWARDING;
 }
 
 static bool port_takes(const struct model_bridge *b, const struct model_port_attr *a, uint8_t mv,

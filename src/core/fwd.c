@@ -59,7 +59,7 @@ static struct flood_dst dst_make(const struct view_port *p, const struct port_vl
 	return d;
 }
 
-/* Adds the host's copy; a promiscuous host need not be in the VLAN (br_pass_frame_up()). */
+/* Adds the host's copy; a promiscuous host takes it in any VLAN (br_pass_frame_up()). */
 static void add_host(const struct view *v, const struct view_bridge *b, struct verdict *r)
 {
 	const struct view_port *h = b->host_port ? v->port[b->host_port] : NULL;
@@ -70,7 +70,7 @@ static void add_host(const struct view *v, const struct view_bridge *b, struct v
 		return;
 	}
 	e = &h->vlan[r->vid];
-	if (!(e->flags & PV_MEMBER) && !(b->flags & VB_PROMISC)) {
+	if (!(e->flags & PV_EGRESS) && !(b->flags & VB_PROMISC)) {
 		r->drop = DROP_HOST_VLAN;
 		return;
 	}
