@@ -3,7 +3,8 @@
 #
 # lib.sh: sourced by the tests in network namespaces. Everything that a test
 # makes is its own (namespaces xbt-PID-NAME, a directory $T, processes that it
-# remembers) and is gone when it ends, however it ends.
+# remembers) and is gone when it ends, however it ends. The demonstration of
+# quickstart is made of the same pieces, and sets XB_NS for another prefix.
 #
 #	ns_add NAME			a namespace with lo up
 #	in_ns NAME COMMAND...		runs it there
@@ -27,6 +28,7 @@ set -u
 XB_SRC=$(realpath "${XB_SRC:-$(dirname "${BASH_SOURCE[0]}")/../..}")
 XB_BUILD=$(realpath "${XB_BUILD:-$PWD}")
 XBGEN=$XB_BUILD/tests/netns/xbgen/xbgen
+XB_NS=${XB_NS:-xbt}-$$
 T='' # the directory of this test
 ns_made=()
 pids=()
@@ -62,7 +64,7 @@ wait_for()
 
 ns_path()
 {
-	echo "/run/netns/xbt-$$-$1"
+	echo "/run/netns/$XB_NS-$1"
 }
 
 in_ns()
@@ -74,7 +76,7 @@ in_ns()
 
 ns_add()
 {
-	ip netns add "xbt-$$-$1" || fail "cannot make the namespace $1"
+	ip netns add "$XB_NS-$1" || fail "cannot make the namespace $1"
 	ns_made+=("$1")
 	in_ns "$1" ip link set lo up
 }
@@ -140,7 +142,8 @@ daemon_start()
 		[ -t 0 ] || cat
 	} >"$T/xbridged.conf"
 	# Not by in_ns: $! is then the daemon itself, and not a shell around it.
-	nsenter --net="$(ns_path "$name")" -- \
+	# A session of its own: Ctrl-C ends the script, and the script ends it.
+	setsid nsenter --net="$(ns_path "$name")" -- \
 		"$XB_BUILD/xbridged" --config "$T/xbridged.conf" >>"$T/daemon.log" 2>&1 &
 	daemon_pid=$!
 	pids+=("$daemon_pid")
@@ -217,7 +220,7 @@ clean_up()
 		timeout 5 tail --pid="$pid" -f /dev/null || kill -s KILL "$pid" 2>/dev/null
 	done
 	for name in ${ns_made[@]+"${ns_made[@]}"}; do
-		ip netns del "xbt-$$-$name"
+		ip netns del "$XB_NS-$name"
 	done
 	if [ $status != 0 ] && [ $status != 77 ]; then
 		echo "status $status"
@@ -229,6 +232,6 @@ clean_up()
 
 [ "$(id -u)" = 0 ] || skip "needs root"
 grep -q '^XDP ' /proc/net/protocols || skip "this kernel has no AF_XDP"
-T=$(mktemp -d "${TMPDIR:-/tmp}/xbt.XXXXXX")
+T=$(mktemp -d "${TMPDIR:-/tmp}/$XB_NS.XXXXXX")
 trap clean_up EXIT
 trap 'exit 143' INT TERM HUP
