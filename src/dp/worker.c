@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "config.h"
+
+#include "dp/worker.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <poll.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <sys/eventfd.h>
+#include <time.h>
+#include <unistd.h>
+#include <urcu/urcu-qsbr.h>
+
+#include "dp/worker_priv.h"
+#include "util/bitset.h"
+#include "util/clock.h"
+
+/* Rounds between two checks of the frame sum in debug builds. */
+#define CHECK_ROUNDS 4096
+/* First nap while frames are in flight; it doubles as long as nothing comes back. */
+#define RETRY_NS 1000000ULL
+#define JOIN_SEC 1
+
+void worker_tell(struct worker *w)
+{
+	const uint64_t one = 1;
+
+	(void)!write(w->cfg.event_fd, &one, sizeof(one));
+}
+
+void worker_wake(struct worker *w)
+{
+	const uint64_t one = 1;
+
+	(void)!write(w->wake_fd, &one, sizeof(one));
+}
+
+static void beat(struct worker *w)
+{
+	__atomic_store_n(&w->cfg.gate->worker_at_ns[w->cfg.index], w->now_ns, __ATOMIC_RELEASE);
+	w->beat_ns = w->now_ns;
+}
+
+/*
+ * The gate was shut by a beat that was too old: the kernel bridge forwards
+ * meanwhile, and what lies in the rings must not come after its frames.
+ */
+static void after_stall(struct worker *w)
+{
+	count_add(&w->stats.n_stalls, 1);
+	ingress_drop_stale(w);
+	egress_drop_held(w);
+}
+
+static void check_sum(struct worker *w)
+{
+#ifdef XB_DEBUG
+	struct dp_frame_sum s;
+
+	if (w->stats.n_loops % CHECK_ROUNDS)
+		return;
+	frames_sum(w, &s);
+	assert(s.pool + s.fill + s.batch + s.tx == s.all);
+#else
+	(void)w;
+#endif
+}
+
+/* One round. False if there was nothing to do. */
+static bool worker_round(struct worker *w)
+{
+	uint32_t n;
+
+	if (worker_is_late(w))
+		after_stall(w);
+	w->now_ns = clock_now_ns();
+	beat(w);
+	cmd_serve(w);
+
+	w->view = rcu_dereference(*w->cfg.view);
+	n = egress_reap(w);
+	egress_release_held(w);
+	n += ingress_run(w);
+	egress_flush(w);
+	if (learnq_flush(&w->learn))
+		worker_tell(w);
+	ingress_refill(w);
+	w->view = NULL;
+	urcu_qsbr_quiescent_state();
+
+	count_add(&w->stats.n_loops, 1);
+	check_sum(w);
+	return n;
+}
+
+/* How long the worker may sleep if nothing wakes it. */
+static uint64_t nap_ns(struct worker *w)
+{
+	uint64_t nap = w->cfg.heartbeat_ns / 4, now_ns = clock_now_ns();
+
+	/* Nobody says when a frame has been sent, or when a full device has room again. */
+	if (w->n_in_flight_ports || w->n_dirty) {
+		if (RETRY_NS << w->nap_shift < nap)
+			nap = RETRY_NS << w->nap_shift++;
+	}
+	for (uint32_t i = 0; w->n_held && i < w->n_open; i++) {
+		int64_t left = clock_diff(hold_deadline_ns(&w->open[i]->hold), now_ns);
+
+		if (w->open[i]->hold.n && left < (int64_t)nap)
+			nap = left > 0 ? (uint64_t)left : 0;
+	}
+	return nap;
+}
+
+/* A socket that reports an error has lost its device. */
+static void check_errors(struct worker *w)
+{
+	for (uint32_t i = 0; i < w->n_rx; i++) {
+		struct wport *p = w->port[w->rx[i]->slot];
+
+		if (!(w->rx_fd[i + 1].revents & (POLLERR | POLLHUP | POLLNVAL)))
+			continue;
+		w->rx_fd[i + 1].fd = -1;
+		if (p)
+			egress_port_failed(w, p);
+	}
+}
+
+static void worker_sleep(struct worker *w)
+{
+	uint64_t ns = nap_ns(w), count;
+	const struct timespec ts = { .tv_sec = (time_t)(ns / NSEC_PER_SEC),
+				     .tv_nsec = (long)(ns % NSEC_PER_SEC) };
+	int n;
+
+	urcu_qsbr_thread_offline();
+	n = ppoll(w->rx_fd, w->n_rx + 1, &ts, NULL);
+	urcu_qsbr_thread_online();
+	count_add(&w->stats.n_polls, 1);
+	if (n <= 0)
+		return;
+	if (w->rx_fd[0].revents)
+		(void)!read(w->wake_fd, &count, sizeof(count));
+	check_errors(w);
+}
+
+static void *worker_main(void *arg)
+{
+	struct worker *w = arg;
+
+	urcu_qsbr_register_thread();
+	w->now_ns = clock_now_ns();
+	beat(w);
+	while (!__atomic_load_n(&w->stop, __ATOMIC_ACQUIRE)) {
+		if (worker_round(w))
+			w->nap_shift = 0;
+		else
+			worker_sleep(w);
+	}
+	urcu_qsbr_unregister_thread();
+	return NULL;
+}
+
+static int thread_start(struct worker *w)
+{
+	pthread_attr_t attr;
+	cpu_set_t cpus;
+	int err;
+
+	err = pthread_attr_init(&attr);
+	if (err)
+		return -err;
+	if (w->cfg.cpu >= 0) {
+		CPU_ZERO(&cpus);
+		CPU_SET((size_t)w->cfg.cpu, &cpus);
+		err = pthread_attr_setaffinity_np(&attr, sizeof(cpus), &cpus);
+	}
+	if (!err)
+		err = pthread_create(&w->thread, &attr, worker_main, w);
+	pthread_attr_destroy(&attr);
+	return -err;
+}
+
+static int worker_init(struct worker *w)
+{
+	int err;
+
+	err = pool_new(&w->pool, w->cfg.first_frame, w->cfg.n_frames);
+	if (err)
+		return err;
+	err = learnq_init(&w->learn);
+	if (err)
+		return err;
+	w->count = calloc(XB_MAX_PORTS, sizeof(*w->count));
+	w->scratch = calloc(bitset_words(w->cfg.umem->n_frames), sizeof(*w->scratch));
+	if (!w->count || !w->scratch)
+		return -ENOMEM;
+	w->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	w->done_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (w->wake_fd < 0 || w->done_fd < 0)
+		return -errno;
+	w->rx_fd[0] = (struct pollfd){ .fd = w->wake_fd, .events = POLLIN };
+	return thread_start(w);
+}
+
+int worker_start(const struct worker_config *cfg, struct worker **out)
+{
+	struct worker *w;
+	int err;
+
+	if (!cfg->batch || cfg->batch > WORKER_MAX_BATCH)
+		return -EINVAL;
+	w = calloc(1, sizeof(*w));
+	if (!w)
+		return -ENOMEM;
+	w->cfg = *cfg;
+	w->wake_fd = -1;
+	w->done_fd = -1;
+	err = worker_init(w);
+	if (err) {
+		worker_free(w);
+		return err;
+	}
+	*out = w;
+	return 0;
+}
+
+int worker_stop(struct worker *w)
+{
+	struct timespec end;
+
+	__atomic_store_n(&w->stop, true, __ATOMIC_RELEASE);
+	worker_wake(w);
+	clock_gettime(CLOCK_REALTIME, &end);
+	end.tv_sec += JOIN_SEC;
+	return -pthread_timedjoin_np(w->thread, NULL, &end);
+}
+
+void worker_free(struct worker *w)
+{
+	if (!w)
+		return;
+	if (w->done_fd >= 0)
+		close(w->done_fd);
+	if (w->wake_fd >= 0)
+		close(w->wake_fd);
+	free(w->scratch);
+	free(w->count);
+	learnq_fini(&w->learn);
+	pool_free(w->pool);
+	free(w);
+}
+
+uint32_t worker_learn_read(struct worker *w, struct dp_learn *v, uint32_t n)
+{
+	return learnq_read(&w->learn, v, n);
+}
+
+bool worker_learn_waits(const struct worker *w)
+{
+	return !learnq_is_empty(&w->learn);
+}
+
+void worker_learn_done(struct worker *w, uint64_t seq)
+{
+	__atomic_store_n(&w->learn_done, seq, __ATOMIC_SEQ_CST);
+	if (__atomic_load_n(&w->n_held, __ATOMIC_SEQ_CST))
+		worker_wake(w);
+}
+
+const struct count_port *worker_count(const struct worker *w, uint16_t slot)
+{
+	return &w->count[slot];
+}
+
+void worker_stats_add(const struct worker *w, struct dp_stats *to)
+{
+	to->n_loops += count_read(&w->stats.n_loops);
+	to->n_polls += count_read(&w->stats.n_polls);
+	to->n_stalls += count_read(&w->stats.n_stalls);
+	to->host_held += count_read(&w->stats.host_held);
+	to->host_hold_expired += count_read(&w->stats.host_hold_expired);
+	to->kicks += count_read(&w->stats.kicks);
+	to->learn_lost += count_read(&w->learn.n_lost);
+}
