@@ -137,7 +137,6 @@ static void set_link(struct plan_port *p, const struct mirror_link *l)
 	p->mac = l->info.mac;
 	p->mtu = l->info.mtu;
 	p->n_rx_queues = l->info.num_rx_queues ? l->info.num_rx_queues : 1;
-	p->n_tx_queues = l->info.num_tx_queues ? l->info.num_tx_queues : 1;
 	p->is_virtual = is_virtual_kind(l->info.kind);
 }
 

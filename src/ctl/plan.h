@@ -32,8 +32,10 @@ struct plan_port {
 	bool is_virtual;         /* veth, tun or tap: partial checksums, accelerated tags */
 	bool is_locked, is_tunnel;
 	enum conf_mode mode;
-	uint32_t mtu, n_rx_queues, n_tx_queues;
-	uint16_t *upper; /* VIDs with a device of their own, owned */
+	uint32_t mtu;
+	uint32_t n_rx_queues; /* that the device could have; when it changes sockets are opened anew
+			       */
+	uint16_t *upper;      /* VIDs with a device of their own, owned */
 	uint32_t n_uppers;
 	struct model_port_attr attr; /* .bridge is not set */
 };

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "ctl/ethdev.h"
 #include "ctl/guard.h"
 #include "ctl/hostpair.h"
 #include "ctl/state.h"
@@ -24,15 +25,27 @@ static void set_retry(struct ctl *c, uint64_t *retry_ns, uint32_t *n_tries)
 
 /* ---- closing ---- */
 
-void ports_close(struct ctl *c, struct ctl_port *p, bool gone)
+/* A port that is opened again goes on counting where it was. */
+static void counters_keep(struct ctl *c, struct ctl_port *p)
 {
 	struct dp_port_counters now;
+	uint64_t *to = (uint64_t *)&p->closed;
+
+	if (dp_port_counters(c->dp, ctl_slot(c, p), &now))
+		return;
+	/* The struct is nothing but counters; what is in flight now will not be. */
+	now.tx_in_flight = 0;
+	for (size_t i = 0; i < sizeof(now) / sizeof(*to); i++)
+		to[i] += ((const uint64_t *)&now)[i];
+}
+
+void ports_close(struct ctl *c, struct ctl_port *p, bool gone)
+{
 	uint16_t slot = ctl_slot(c, p);
 
 	if (!p->is_open)
 		return;
-	if (!dp_port_counters(c->dp, slot, &now))
-		p->closed.xsk_rx_dropped += now.xsk_rx_dropped;
+	counters_keep(c, p);
 	dp_port_close(c->dp, slot, gone);
 	if (p->rxvlan_was_on && !gone)
 		(void)guard_rxvlan_restore(p->name);
@@ -147,8 +160,6 @@ static int port_open(struct ctl *c, struct ctl_port *p, const struct plan_bridge
 	struct dp_port_config cfg = {
 		.slot = ctl_slot(c, p),
 		.ifindex = pp->ifindex,
-		.n_rx_queues = pp->n_rx_queues,
-		.n_tx_queues = pp->n_tx_queues,
 		.mtu = pp->mtu,
 		.receive = pp->receive,
 		.recover_tags = pp->is_virtual,
@@ -161,7 +172,12 @@ static int port_open(struct ctl *c, struct ctl_port *p, const struct plan_bridge
 	int err;
 
 	p->is_receive_wanted = pp->receive;
-	if (pp->n_rx_queues > XB_MAX_QUEUES && pp->receive) {
+	err = ethdev_queues(pp->name, &cfg.n_rx_queues, &cfg.n_tx_queues);
+	if (err) {
+		port_failed(c, p, PATH_FAILED, "the interface has gone");
+		return err;
+	}
+	if (cfg.n_rx_queues > XB_MAX_QUEUES && pp->receive) {
 		port_failed(c, p, PATH_QUEUES, "it has more than 16 receive queues (ethtool -L)");
 		return -E2BIG;
 	}
