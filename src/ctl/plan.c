@@ -50,9 +50,9 @@ static bool is_unsupported_kind(const char *kind)
 	return kind[0] && !is_virtual_kind(kind) && !is_tunnel_kind(kind);
 }
 
-static enum path_reason veto(const struct plan_input *in, uint32_t ifindex)
+static enum path_reason port_veto(const struct plan_input *in, uint32_t ifindex)
 {
-	return in->veto ? in->veto(in->veto_arg, ifindex) : PATH_NONE;
+	return in->port_veto ? in->port_veto(in->veto_arg, ifindex) : PATH_NONE;
 }
 
 /* ---- a port ---- */
@@ -78,7 +78,7 @@ static enum path_reason port_reason(const struct plan_input *in, const struct pl
 		return PATH_LOCKED;
 	if (p->is_tunnel)
 		return PATH_VLAN_TUNNEL;
-	return veto(in, p->ifindex);
+	return port_veto(in, p->ifindex);
 }
 
 static uint16_t port_flags(const struct mirror_link *l, bool is_virtual)
@@ -199,7 +199,7 @@ static enum path_reason bridge_reason(const struct plan_input *in, const struct 
 	     (BRIDGE_NF_CALL_IPTABLES | BRIDGE_NF_CALL_IP6TABLES | BRIDGE_NF_CALL_ARPTABLES)) &&
 	    in->conf->netfilter == CONF_REFUSE)
 		return PATH_NETFILTER;
-	return veto(in, br->info.ifindex);
+	return in->bridge_veto ? in->bridge_veto(in->veto_arg, br->info.ifindex) : PATH_NONE;
 }
 
 static void bridge_attr(struct plan_bridge *b, const struct mirror_link *br)
@@ -328,7 +328,7 @@ static enum path_reason file_port_reason(const struct plan_input *in, const stru
 		return PATH_SWITCHDEV;
 	if (p->mtu > plan_max_mtu(in->frame_size))
 		return PATH_MTU;
-	return veto(in, p->ifindex);
+	return port_veto(in, p->ifindex);
 }
 
 static int file_bridge(const struct plan_input *in, struct plan_bridge *b)

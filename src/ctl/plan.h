@@ -66,16 +66,17 @@ struct plan {
 };
 
 /*
- * What was found out by trying, and what the guard saw, for an interface (a port
- * or a bridge); PATH_NONE if there is nothing against it.
+ * What was found out by trying, and what the guard saw, for an interface;
+ * PATH_NONE if there is nothing against it.
  */
 typedef enum path_reason (*plan_veto_fn)(void *arg, uint32_t ifindex);
 
 struct plan_input {
 	const struct mirror *mirror;
 	const struct conf *conf;
-	uint32_t frame_size; /* of the UMEM */
-	plan_veto_fn veto;
+	uint32_t frame_size;    /* of the UMEM */
+	plan_veto_fn port_veto; /* may be NULL, as the next */
+	plan_veto_fn bridge_veto;
 	void *veto_arg;
 };
 

@@ -74,19 +74,23 @@ static uint16_t slot_take(struct ctl *c)
 
 /* ---- what trying said ---- */
 
-static enum path_reason veto(void *arg, uint32_t ifindex)
+static enum path_reason bridge_veto(void *arg, uint32_t ifindex)
 {
 	struct ctl *c = arg;
-	struct ctl_port *p = ctl_port_by_ifindex(c, ifindex);
-	struct ctl_bridge *b = ctl_bridge_by_ifindex(c, ifindex);
+	const struct ctl_bridge *b = ctl_bridge_by_ifindex(c, ifindex);
 	const char *what;
 
-	if (b) {
-		if (c->conf->netfilter == CONF_REFUSE && c->guard &&
-		    guard_has_bridge_netfilter(c->guard, &what))
-			return PATH_NETFILTER;
-		return b->veto;
-	}
+	if (c->conf->netfilter == CONF_REFUSE && c->guard &&
+	    guard_has_bridge_netfilter(c->guard, &what))
+		return PATH_NETFILTER;
+	return b ? b->veto : PATH_NONE;
+}
+
+static enum path_reason port_veto(void *arg, uint32_t ifindex)
+{
+	struct ctl *c = arg;
+	const struct ctl_port *p = ctl_port_by_ifindex(c, ifindex);
+
 	if (c->guard && guard_has_address(c->guard, ifindex))
 		return PATH_HAS_ADDRESS;
 	return p ? p->veto : PATH_NONE;
@@ -472,7 +476,8 @@ static int run_once(struct ctl *c)
 	struct plan_input in = { .mirror = c->mirror,
 				 .conf = c->conf,
 				 .frame_size = c->conf->frame_size,
-				 .veto = veto,
+				 .port_veto = port_veto,
+				 .bridge_veto = bridge_veto,
 				 .veto_arg = c };
 	struct plan *plan;
 	bool again = false;

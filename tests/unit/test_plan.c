@@ -79,7 +79,7 @@ static void world_fini(struct world *w)
 static struct plan *plan_of(const struct world *w, plan_veto_fn veto)
 {
 	struct plan_input in = {
-		.mirror = w->m, .conf = w->conf, .frame_size = 2048, .veto = veto
+		.mirror = w->m, .conf = w->conf, .frame_size = 2048, .port_veto = veto
 	};
 	struct plan *p = NULL;
 
