@@ -19,7 +19,7 @@
 #include "ctl/state.h"
 #include "util/clock.h"
 
-#define TICK_MSEC       20
+#define TICK_MSEC       50
 #define EVENT_DATAGRAMS 4096 /* read at once: a storm must not keep the loop for ever */
 #define RESYNC_PAUSE_NS (NSEC_PER_SEC)
 #define RESYNC_TRIES    8 /* interrupted dumps in a row before the loop gets a turn */
@@ -178,8 +178,12 @@ static void do_plan(struct ctl *c)
 			    "a change could not be applied, trying again: %s", strerror(-err));
 }
 
+/* A look at each socket costs a system call: once a second is enough for what netlink tells too. */
 static void check_ports(struct ctl *c)
 {
+	if (c->now_ns - c->checked_ns < NSEC_PER_SEC)
+		return;
+	c->checked_ns = c->now_ns;
 	for (uint32_t i = 1; i < XB_MAX_PORTS; i++) {
 		struct ctl_port *p = &c->port[i];
 		struct dp_port_info info;

@@ -132,6 +132,7 @@ struct ctl {
 	uint64_t resync_next_ns; /* not before */
 	uint64_t now_ns;         /* of the current round of the event loop */
 	uint64_t started_ns;
+	uint64_t checked_ns; /* when the ports' sockets were looked at */
 	struct log_limit limit_resync, limit_learn, limit_bad;
 	struct ctl_stats stats;
 	uint64_t watchdog_ns, watchdog_sent_ns; /* 0: the service manager wants none */
