@@ -163,7 +163,6 @@ static void vlan_put(struct mirror_vlans *v, uint32_t vid, const struct vlan_inf
 
 struct vlan_walk {
 	struct mirror_link *link;
-	bool is_bridge;
 	uint8_t listed[VID_N];
 };
 
@@ -175,23 +174,20 @@ static int apply_vlan(void *arg, const struct vlan_info *i)
 	if (i->source == VLAN_GLOBAL)
 		return 0;
 	for (uint32_t vid = i->vid_first; vid <= i->vid_last; vid++) {
-		/* Of a bridge's own VLANs only those with BRENTRY are the host's. */
-		bool is_in = !i->deleted && (!w->is_bridge || (i->flags & VLAN_BRENTRY));
-
-		if (is_in)
-			vlan_put(v, vid, i);
-		else
+		/* A bridge lists as its own only VLANs that it is a member of itself. */
+		if (i->deleted)
 			vlan_clear(v, vid);
+		else
+			vlan_put(v, vid, i);
 		w->listed[vid] = 1;
 	}
 	return 0;
 }
 
 /* The link message has the whole list: what it does not name is gone. */
-static int replace_vlans(struct mirror_link *l, bool is_bridge, const struct nlmsghdr *h,
-			 bool *changed)
+static int replace_vlans(struct mirror_link *l, const struct nlmsghdr *h, bool *changed)
 {
-	struct vlan_walk w = { .link = l, .is_bridge = is_bridge };
+	struct vlan_walk w = { .link = l };
 	struct mirror_vlans *v = vlans_make(l), old;
 
 	if (!v)
@@ -219,7 +215,6 @@ static int apply_vlan_msg(struct mirror *m, const struct rtmsg_info *i, const st
 	v = vlans_make(l);
 	if (!v)
 		return -ENOMEM;
-	w.is_bridge = !strcmp(l->info.kind, "bridge");
 	old = *v;
 	rtmsg_vlans(h, apply_vlan, &w);
 	if (memcmp(&old, v, sizeof(old)))
@@ -294,7 +289,7 @@ static int apply_port(struct mirror *m, const struct link_info *i, const struct 
 			l->info.present |= LINK_HAS_BRPORT;
 		}
 	}
-	return replace_vlans(l, is_bridge, h, changed);
+	return replace_vlans(l, h, changed);
 }
 
 int mirror_apply(struct mirror *m, const struct rtmsg_info *i, const struct nlmsghdr *h,
