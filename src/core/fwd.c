@@ -103,6 +103,15 @@ static void flood(const struct view_bridge *b, enum flood_class class, struct ve
 	r->n = v->flood[class].n;
 }
 
+/* With fdb_local_vlan_0 the host's addresses are not entered in each VLAN (br_fdb_find_rcu()). */
+static bool find_dst(const struct view_bridge *b, uint16_t vid, uint64_t dmac, struct fdb_dst *out)
+{
+	if (fdb_lookup(b->fdb, (uint64_t)vid << 48 | dmac, out))
+		return true;
+	return (b->flags & VB_LOCAL_VLAN_0) && fdb_lookup(b->fdb, dmac, out) &&
+	       (out->flags & FDB_LOCAL);
+}
+
 static void unicast(const struct view *v, const struct view_bridge *b, const struct frame *f,
 		    struct verdict *r)
 {
@@ -110,7 +119,7 @@ static void unicast(const struct view *v, const struct view_bridge *b, const str
 	const struct view_port *p;
 	struct fdb_dst d;
 
-	if (!fdb_lookup(b->fdb, (uint64_t)r->vid << 48 | f->dmac, &d)) {
+	if (!find_dst(b, r->vid, f->dmac, &d)) {
 		flood(b, FLOOD_UNKNOWN, r);
 		return;
 	}

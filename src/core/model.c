@@ -47,7 +47,8 @@ static void mark_members(struct model *m, struct model_bridge *b, const struct m
 static bool bridge_attr_equal(const struct model_bridge_attr *x, const struct model_bridge_attr *y)
 {
 	return x->filtering == y->filtering && x->promisc == y->promisc && x->mst == y->mst &&
-	       x->learning == y->learning && x->standalone == y->standalone && x->tpid == y->tpid &&
+	       x->learning == y->learning && x->standalone == y->standalone &&
+	       x->local_vlan_0 == y->local_vlan_0 && x->tpid == y->tpid &&
 	       x->host_port == y->host_port;
 }
 

@@ -53,6 +53,7 @@ struct model_bridge_attr {
 	bool mst;      /* port states do not count, those of the VLANs do */
 	bool learning; /* ageing time is not 0 */
 	bool standalone;
+	bool local_vlan_0;  /* the host's addresses stand in VLAN 0 for all VLANs */
 	uint16_t tpid;      /* 0x8100 or 0x88a8, whether filtering or not */
 	uint16_t host_port; /* slot of the port with MP_HOST, 0: none */
 };

@@ -204,7 +204,8 @@ static int add_bridge(struct view *v, const struct model *m, const struct model_
 	nb->tpid = b->a.filtering ? b->a.tpid : 0;
 	nb->flags =
 		(uint16_t)((b->a.filtering ? VB_FILTERING : 0) | (b->a.learning ? VB_LEARNING : 0) |
-			   (b->a.promisc ? VB_PROMISC : 0) | (b->a.standalone ? VB_STANDALONE : 0));
+			   (b->a.promisc ? VB_PROMISC : 0) | (b->a.standalone ? VB_STANDALONE : 0) |
+			   (b->a.local_vlan_0 ? VB_LOCAL_VLAN_0 : 0));
 	return add_vlans(nb, m, b, ob && ob->fdb == b->fdb ? ob : NULL, n_floods);
 }
 

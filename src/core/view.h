@@ -111,6 +111,7 @@ enum view_bridge_flag {
 	VB_LEARNING = 1 << 1,  /* ageing time is not 0 */
 	VB_PROMISC = 1 << 2,   /* the host gets every frame that is forwarded */
 	VB_STANDALONE = 1 << 3,
+	VB_LOCAL_VLAN_0 = 1 << 4, /* VLAN 0 has the host's addresses in every VLAN */
 };
 
 struct view_bridge {

@@ -216,6 +216,7 @@ static void bridge_attr(struct plan_bridge *b, const struct mirror_link *br)
 		b->hold_ns = bi->forward_delay_ns;
 	b->attr.filtering = bi->flags & BRIDGE_VLAN_FILTERING;
 	b->attr.tpid = bi->vlan_protocol == 0x88a8 ? 0x88a8 : 0x8100;
+	b->attr.local_vlan_0 = bi->boolopt & BRIDGE_OPT_FDB_LOCAL_VLAN_0;
 	b->attr.mst = bi->boolopt & BRIDGE_OPT_MST;
 	b->attr.learning = b->hold_ns != 0;
 	b->attr.promisc = br->info.promiscuity > 0 || (br->info.flags & IFF_PROMISC);

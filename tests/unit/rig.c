@@ -99,6 +99,8 @@ static void bridge_part(struct rig *r, char *words)
 			r->br.promisc = true;
 		else if (!strcmp(w, "mst"))
 			r->br.mst = true;
+		else if (!strcmp(w, "local0"))
+			r->br.local_vlan_0 = true;
 		else if (!strcmp(w, "noage"))
 			r->br.learning = false;
 		else

@@ -5,7 +5,8 @@
  *
  * Bridge: parts between ';', words between spaces. The first word says of what.
  *
- *	br filter ad promisc mst noage  what the bridge has on
+ *	br filter ad promisc mst        what the bridge has on; also noage (ageing time 0)
+ *	                                and local0 (fdb_local_vlan_0)
  *	1 10pu 20 30=4 -flood hairpin   port in slot 1: VLANs (p pvid, u untagged, = state), flags
  *	h 10                            the host, slot RIG_HOST
  *	fdb 09 10 1 static              station 09 in VLAN 10 is behind slot 1
