@@ -1,0 +1,20 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# Every recorded case, and in each group that configuration alone decides the
+# forwarder must have decided frames: nothing passes by being left out.
+set -eu
+
+folder=tests/data/oracle/linux-7.2
+log=tests/oracle/recorded.out
+status=0
+
+tests/oracle/replay $folder >$log || status=$?
+cat $log
+for group in fdb flags flat pvid self size tx vlan vlanad vstate; do
+	grep -q "^$group: .*; [1-9][0-9]* frames decided" $log || {
+		echo "$group: no frame was decided by the forwarder"
+		status=1
+	}
+done
+exit $status

@@ -1,0 +1,460 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * replay: recorded cases of the kernel bridge against the forwarder.
+ *
+ * usage: replay FOLDER [GROUP...]
+ *
+ * Each FOLDER/GROUP.json has cases, FOLDER/netlink/CASE.bin what a daemon would
+ * have heard. The dumps make the tables, each frame goes through fwd_decide(),
+ * and compared are the bytes at each port and at the host, and the FDB after
+ * each step, before the kernel's own learning in that step is taken in.
+ *
+ * Frames that the XDP program leaves to the kernel count as passed. Those for a
+ * local address and those with a bad source are compared all the same: a worker
+ * may get them too. Frames of the host, and those of ports that the plan leaves
+ * to the kernel, count as kernel. A case in which the plan leaves the whole
+ * bridge to the kernel is skipped.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <jansson.h>
+
+#include "core/fwd.h"
+#include "punt.h"
+#include "world.h"
+
+#define HEADROOM    64
+#define MAX_LEN     16384
+#define MAX_ENTRIES 256
+#define ENTRY_SIZE  96
+#define KIND_NOTICE 16
+
+struct counts {
+	uint32_t decided, passed, kernel; /* frames */
+	uint32_t ok, failed, skipped;     /* cases */
+};
+
+/* The FDB in iproute2's words, sorted. */
+struct table {
+	char v[MAX_ENTRIES][ENTRY_SIZE];
+	size_t n;
+};
+
+struct run {
+	const char *folder;
+	const char *name; /* of the case */
+	size_t step;
+	struct world w;
+	uint8_t *bin;
+	size_t bin_len;
+	struct table want;
+	uint64_t now_ns;
+	struct counts *c;
+	uint32_t n_wrong;
+};
+
+__attribute__((format(printf, 2, 3))) static void wrong(struct run *r, const char *fmt, ...)
+{
+	va_list ap;
+
+	r->n_wrong++;
+	printf("%s, step %zu: ", r->name, r->step);
+	va_start(ap, fmt);
+	vprintf(fmt, ap);
+	va_end(ap);
+	putchar('\n');
+}
+
+static const char *text(const json_t *o, const char *key)
+{
+	const char *s = json_string_value(json_object_get(o, key));
+
+	return s ? s : "";
+}
+
+/* ---- bytes ---- */
+
+static int digit(char c)
+{
+	if (c >= '0' && c <= '9')
+		return c - '0';
+	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+/* Bytes of the hexadecimal text; their number, 0 if it is none. */
+static uint32_t from_hex(const char *s, uint8_t *out)
+{
+	size_t n = strlen(s) / 2;
+
+	if (n > MAX_LEN)
+		return 0;
+	for (size_t i = 0; i < n; i++) {
+		int hi = digit(s[2 * i]), lo = digit(s[2 * i + 1]);
+
+		if (hi < 0 || lo < 0)
+			return 0;
+		out[i] = (uint8_t)(hi << 4 | lo);
+	}
+	return (uint32_t)n;
+}
+
+static bool read_file(struct run *r)
+{
+	char path[512];
+	FILE *f;
+	long len;
+
+	snprintf(path, sizeof(path), "%s/netlink/%s.bin", r->folder, r->name);
+	f = fopen(path, "rb");
+	if (!f)
+		return false;
+	fseek(f, 0, SEEK_END);
+	len = ftell(f);
+	rewind(f);
+	r->bin_len = len > 0 ? (size_t)len : 0;
+	r->bin = malloc(r->bin_len + 1);
+	if (!r->bin || fread(r->bin, 1, r->bin_len, f) != r->bin_len)
+		r->bin_len = 0;
+	fclose(f);
+	return r->bin_len != 0;
+}
+
+static uint32_t little(const uint8_t *p, size_t n)
+{
+	uint32_t v = 0;
+
+	while (n--)
+		v = v << 8 | p[n];
+	return v;
+}
+
+/* Takes in the records of @kind and @step. */
+static void apply_records(struct run *r, uint32_t kind, uint32_t step, bool neighs)
+{
+	for (size_t at = 0; at + 8 <= r->bin_len;) {
+		const uint8_t *h = r->bin + at;
+		size_t len = little(h, 4);
+		int err;
+
+		if (len > r->bin_len - at - 8) {
+			wrong(r, "netlink file is cut short");
+			return;
+		}
+		at += 8 + len;
+		if (little(h + 4, 2) != kind || little(h + 6, 2) != step)
+			continue;
+		err = world_apply(&r->w, h + 8, len, neighs);
+		if (err)
+			wrong(r, "netlink record of kind %u: %s", kind, strerror(-err));
+	}
+	if (world_update(&r->w))
+		wrong(r, "no view");
+}
+
+/* ---- FDB ---- */
+
+static int by_text(const void *a, const void *b)
+{
+	return strcmp(a, b);
+}
+
+struct dump {
+	struct run *r;
+	struct table *t;
+};
+
+static void dump_entry(const struct fdb_entry *e, void *arg)
+{
+	struct dump *d = arg;
+	char mac[MAC_STR_SIZE], vlan[16] = "";
+
+	if (d->t->n == MAX_ENTRIES)
+		return;
+	if (e->vid)
+		snprintf(vlan, sizeof(vlan), " vlan %u", e->vid);
+	snprintf(d->t->v[d->t->n++], ENTRY_SIZE, "%s dev %s%s%s%s%s master %s%s",
+		 mac_format(&e->mac, mac), d->r->w.name[e->port % WORLD_SLOTS], vlan,
+		 e->flags & FDB_EXTERN ? " extern_learn" : "",
+		 e->flags & FDB_STICKY ? " sticky" : "", e->flags & FDB_LOCKED ? " locked" : "",
+		 WORLD_BRIDGE,
+		 e->flags & FDB_LOCAL    ? " permanent"
+		 : e->flags & FDB_STATIC ? " static"
+					 : "");
+}
+
+static void table_edit(struct table *t, const json_t *entries, bool add)
+{
+	const json_t *e;
+	size_t i;
+
+	json_array_foreach(entries, i, e)
+	{
+		char key[ENTRY_SIZE], *p;
+
+		snprintf(key, sizeof(key), "%s", json_string_value(e));
+		/* Entries of group addresses are not taken over: frames to them are flooded. */
+		if (digit(key[1]) & 1)
+			continue;
+		if (add && t->n < MAX_ENTRIES) {
+			memcpy(t->v[t->n++], key, ENTRY_SIZE);
+			continue;
+		}
+		for (p = t->v[0]; p < t->v[t->n] && strcmp(p, key) != 0;)
+			p += ENTRY_SIZE;
+		if (p < t->v[t->n])
+			memmove(p, t->v[--t->n], ENTRY_SIZE);
+	}
+}
+
+static void compare_fdb(struct run *r)
+{
+	static struct table got;
+	struct fdb_cursor cursor = { 0 };
+	struct dump d = { r, &got };
+	size_t i = 0, j = 0;
+
+	got.n = 0;
+	while (fdb_walk(r->w.fdb, &cursor, 1024, dump_entry, &d))
+		;
+	qsort(got.v, got.n, ENTRY_SIZE, by_text);
+	qsort(r->want.v, r->want.n, ENTRY_SIZE, by_text);
+	while (i < got.n || j < r->want.n) {
+		int c = i == got.n ? 1 : j == r->want.n ? -1 : strcmp(got.v[i], r->want.v[j]);
+
+		if (c < 0)
+			wrong(r, "FDB has too much: %s", got.v[i]);
+		else if (c > 0)
+			wrong(r, "FDB lacks: %s", r->want.v[j]);
+		i += c <= 0;
+		j += c >= 0;
+	}
+}
+
+/* ---- a frame ---- */
+
+static uint32_t form_of(const struct verdict *v, const struct flood_dst *d, const struct frame *f,
+			uint8_t *out)
+{
+	static uint8_t buf[HEADROOM + MAX_LEN];
+	struct frame copy = *f;
+
+	memcpy(buf + HEADROOM, f->data, f->len);
+	copy.data = buf + HEADROOM;
+	copy.headroom = HEADROOM;
+	if (fwd_set_form(v, &copy, fwd_is_tagged(v, d)))
+		return 0;
+	memcpy(out, copy.data, copy.len);
+	return copy.len;
+}
+
+/* The one copy that port @slot gets, into @out; 0 without one. */
+static uint32_t copy_for(struct run *r, const struct verdict *v, const struct frame *f,
+			 uint16_t slot, uint8_t *out)
+{
+	uint32_t len = 0, n = 0;
+
+	for (uint32_t i = 0; !v->drop && i < v->n; i++) {
+		if (v->dst[i].port != slot || fwd_admit(v, &v->dst[i]))
+			continue;
+		len = form_of(v, &v->dst[i], f, out);
+		n++;
+	}
+	if (n > 1)
+		wrong(r, "%u copies at %s", n, r->w.name[slot]);
+	return len;
+}
+
+static void compare_out(struct run *r, const json_t *out, const struct verdict *v,
+			const struct frame *f)
+{
+	static uint8_t want[MAX_LEN], got[MAX_LEN + HEADROOM];
+
+	for (uint16_t slot = 1; slot < WORLD_SLOTS; slot++) {
+		const json_t *list = json_object_get(out, r->w.name[slot]);
+		uint32_t want_len = 0, got_len;
+
+		if (!r->w.ifindex[slot])
+			continue;
+		if (json_array_size(list) > 1)
+			wrong(r, "the recording has several frames at %s", r->w.name[slot]);
+		if (json_array_size(list))
+			want_len = from_hex(json_string_value(json_array_get(list, 0)), want);
+		got_len = copy_for(r, v, f, slot, got);
+		if (want_len != got_len)
+			wrong(r, "%s sent %u bytes instead of %u (verdict %s)", r->w.name[slot],
+			      got_len, want_len, drop_name(v->drop));
+		else if (memcmp(want, got, want_len) != 0)
+			wrong(r, "%s sent other bytes", r->w.name[slot]);
+	}
+}
+
+/* True if a frame that is passed for this reason is decided the same way by a worker. */
+static bool is_comparable(enum punt_reason why)
+{
+	return why == PUNT_NONE || why == PUNT_LOCAL || why == PUNT_SOURCE || why == PUNT_RUNT;
+}
+
+/* True if the forwarder decided: then the kernel's learning is not to be taken in. */
+static bool frame_step(struct run *r, const json_t *step)
+{
+	static uint8_t buf[HEADROOM + MAX_LEN];
+	const char *in = text(step, "in");
+	const struct plan_port *port = world_port(&r->w, in);
+	struct frame f = { .data = buf + HEADROOM, .headroom = HEADROOM };
+	enum punt_reason why;
+	struct verdict v;
+
+	f.len = from_hex(text(step, "frame"), f.data);
+	if (json_object_get(step, "send_error"))
+		return false;
+	if (!port || !port->receive) {
+		r->c->kernel++;
+		return false;
+	}
+	why = punt_reason(&r->w, port, f.data, f.len);
+	if (why)
+		r->c->passed++;
+	else
+		r->c->decided++;
+	if (!is_comparable(why))
+		return false;
+	r->now_ns += 1000000000;
+	fwd_decide(r->w.view, world_slot(&r->w, in), &f, r->now_ns, &v);
+	compare_out(r, json_object_get(step, "out"), &v, &f);
+	return true;
+}
+
+static void run_step(struct run *r, const json_t *step)
+{
+	bool decided = json_object_get(step, "frame") && frame_step(r, step);
+
+	table_edit(&r->want, json_object_get(step, "fdb-"), false);
+	table_edit(&r->want, json_object_get(step, "fdb+"), true);
+	if (decided)
+		compare_fdb(r);
+	apply_records(r, KIND_NOTICE, (uint32_t)r->step, !decided);
+	if (!decided)
+		compare_fdb(r);
+}
+
+/* ---- a case ---- */
+
+static void run_steps(struct run *r, const json_t *c)
+{
+	/* Those that the daemon asks for, in its order; then the FDB. */
+	static const uint32_t dumps[] = { 1, 2, 6, 4 };
+	const json_t *step;
+
+	for (size_t i = 0; i < sizeof(dumps) / sizeof(dumps[0]); i++)
+		apply_records(r, dumps[i], 0, true);
+	table_edit(&r->want, json_object_get(c, "fdb"), true);
+	if (!r->n_wrong)
+		compare_fdb(r);
+	json_array_foreach(json_object_get(c, "steps"), r->step, step) run_step(r, step);
+}
+
+static void run_case(const char *folder, const json_t *c, struct counts *counts)
+{
+	struct run *r = calloc(1, sizeof(*r));
+	uint32_t before = counts->decided + counts->passed;
+
+	if (!r)
+		exit(1);
+	r->folder = folder;
+	r->name = text(c, "name");
+	r->c = counts;
+	if (json_object_get(c, "unsupported")) {
+		counts->skipped++;
+		free(r);
+		return;
+	}
+	if (world_open(&r->w) || !read_file(r))
+		wrong(r, "cannot be loaded");
+	else
+		run_steps(r, c);
+	if (r->n_wrong)
+		counts->failed++;
+	else if (counts->decided + counts->passed == before && r->w.bridge && r->w.bridge->reason)
+		counts->skipped++;
+	else
+		counts->ok++;
+	world_close(&r->w);
+	free(r->bin);
+	free(r);
+}
+
+static bool run_group(const char *folder, const char *group, struct counts *sum)
+{
+	struct counts n = { 0 };
+	char path[512];
+	json_error_t err;
+	json_t *root;
+	const json_t *c;
+	size_t i;
+
+	snprintf(path, sizeof(path), "%s/%s.json", folder, group);
+	root = json_load_file(path, 0, &err);
+	if (!root) {
+		fprintf(stderr, "%s: %s\n", path, err.text);
+		return false;
+	}
+	json_array_foreach(json_object_get(root, "cases"), i, c) run_case(folder, c, &n);
+	json_decref(root);
+	printf("%s: %u passed, %u failed, %u skipped; %u frames decided, %u passed, %u kernel\n",
+	       group, n.ok, n.failed, n.skipped, n.decided, n.passed, n.kernel);
+	sum->ok += n.ok;
+	sum->failed += n.failed;
+	sum->skipped += n.skipped;
+	sum->decided += n.decided;
+	sum->passed += n.passed;
+	sum->kernel += n.kernel;
+	return true;
+}
+
+static int is_group(const struct dirent *e)
+{
+	const char *dot = strrchr(e->d_name, '.');
+
+	return dot && !strcmp(dot, ".json");
+}
+
+static bool run_folder(const char *folder, struct counts *sum)
+{
+	struct dirent **list;
+	int n = scandir(folder, &list, is_group, alphasort);
+	bool ok = n > 0;
+
+	if (n <= 0)
+		fprintf(stderr, "%s: %s\n", folder, n < 0 ? strerror(errno) : "no cases");
+	for (int i = 0; i < n; i++) {
+		*strrchr(list[i]->d_name, '.') = '\0';
+		ok = run_group(folder, list[i]->d_name, sum) && ok;
+		free(list[i]);
+	}
+	if (n >= 0)
+		free(list);
+	return ok;
+}
+
+int main(int argc, char **argv)
+{
+	struct counts sum = { 0 };
+	bool ok = true;
+
+	if (argc < 2) {
+		fprintf(stderr, "usage: replay FOLDER [GROUP...]\n");
+		return 2;
+	}
+	for (int i = 2; i < argc; i++)
+		ok = run_group(argv[1], argv[i], &sum) && ok;
+	if (argc == 2)
+		ok = run_folder(argv[1], &sum);
+	printf("%u frames decided, %u passed, %u kernel\n", sum.decided, sum.passed, sum.kernel);
+	printf("%u passed, %u failed, %u skipped\n", sum.ok, sum.failed, sum.skipped);
+	return ok && !sum.failed ? 0 : 1;
+}

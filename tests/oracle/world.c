@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "world.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ctl/rtmsg.h"
+
+/* Recorded frames of any size are decided, whatever fits into the default buffers. */
+#define FRAME_SIZE 16384
+
+int world_open(struct world *w)
+{
+	static const char text[] = "accelerate-virtual = yes\n";
+	const struct fdb_config cfg = { .max_entries = 4096, .seed = { 1, 2 } };
+
+	*w = (struct world){ .is_stale = true };
+	w->mirror = mirror_new();
+	w->model = model_new();
+	w->fdb = fdb_new(&cfg);
+	if (!w->mirror || !w->model || !w->fdb)
+		return -ENOMEM;
+	return conf_parse("replay", text, strlen(text), &w->conf, NULL, NULL);
+}
+
+void world_close(struct world *w)
+{
+	view_free(w->view);
+	model_free(w->model);
+	plan_free(w->plan);
+	mirror_free(w->mirror);
+	fdb_free(w->fdb);
+	conf_free(w->conf);
+}
+
+static uint16_t slot_of(const struct world *w, uint32_t ifindex)
+{
+	for (uint16_t i = 1; i < WORLD_SLOTS; i++) {
+		if (w->ifindex[i] == ifindex)
+			return i;
+	}
+	return 0;
+}
+
+/* The daemon's own reading of a forwarding entry (ctl/fdbsync.c). */
+static uint16_t entry_flags(const struct neigh_info *n)
+{
+	uint16_t flags = FDB_KERNEL;
+
+	if (n->state & NEIGH_STATE_PERMANENT)
+		flags |= FDB_LOCAL;
+	else if (n->state & NEIGH_STATE_NOARP)
+		flags |= FDB_STATIC;
+	if (n->flags & NEIGH_FLAG_STICKY)
+		flags |= FDB_STICKY;
+	if (n->flags & NEIGH_FLAG_EXT_LEARNED)
+		flags |= FDB_EXTERN;
+	if (n->flags_ext & NEIGH_FLAG_EXT_LOCKED)
+		flags |= FDB_LOCKED;
+	return flags;
+}
+
+static int apply_neigh(struct world *w, const struct neigh_info *n)
+{
+	struct fdb_entry e = { .mac = n->mac, .vid = n->vid, .flags = entry_flags(n) };
+
+	e.port = slot_of(w, n->ifindex);
+	if (n->is_self || !e.port || mac_is_multicast(&n->mac))
+		return 0;
+	if (!n->deleted)
+		return fdb_add(w->fdb, &e);
+	fdb_del(w->fdb, fdb_key(n->vid, &n->mac));
+	return 0;
+}
+
+int world_apply(struct world *w, const uint8_t *p, size_t len, bool neighs)
+{
+	struct nlmsghdr *copy = malloc(len ? len : 1), *h = copy;
+	struct rtmsg_info m;
+	int err = 0;
+
+	/* A message begins where 4 divides its address. */
+	if (!copy)
+		return -ENOMEM;
+	memcpy(copy, p, len);
+	while (!err && len) {
+		err = rtmsg_parse(h, len, &m);
+		if (!err && (m.type == RTMSG_LINK || m.type == RTMSG_VLAN))
+			err = mirror_apply(w->mirror, &m, h, &w->is_stale);
+		else if (!err && m.type == RTMSG_NEIGH && neighs)
+			err = world_update(w) ? -ENOMEM : apply_neigh(w, &m.neigh);
+		h = (struct nlmsghdr *)(void *)((uint8_t *)h + m.size);
+		len -= m.size;
+	}
+	free(copy);
+	return err;
+}
+
+static bool plan_has(const struct plan_bridge *b, uint32_t ifindex)
+{
+	for (uint32_t i = 0; b && i < b->n_ports; i++) {
+		if (b->port[i].ifindex == ifindex)
+			return true;
+	}
+	return false;
+}
+
+static void drop_ports(struct world *w)
+{
+	struct fdb_filter all = { .vid = FDB_ANY };
+
+	for (uint16_t i = WORLD_HOST_SLOT + 1; i < WORLD_SLOTS; i++) {
+		if (!w->ifindex[i] || plan_has(w->bridge, w->ifindex[i]))
+			continue;
+		model_port_del(w->model, i);
+		all.port = i;
+		fdb_flush(w->fdb, &all);
+		w->ifindex[i] = 0;
+	}
+}
+
+static int put_port(struct world *w, uint32_t ifindex, const char *name, uint16_t slot,
+		    struct model_port_attr *a)
+{
+	if (!slot)
+		slot = slot_of(w, ifindex);
+	if (!slot)
+		slot = slot_of(w, 0);
+	if (!slot)
+		return -ENOSPC;
+	w->ifindex[slot] = ifindex;
+	memcpy(w->name[slot], name, NETINFO_NAME_SIZE);
+	return model_port_set(w->model, slot, a, NULL);
+}
+
+static int fill_model(struct world *w)
+{
+	struct plan_bridge *b = (struct plan_bridge *)(uintptr_t)w->bridge;
+	int err;
+
+	if (!b)
+		return 0;
+	b->attr.host_port = WORLD_HOST_SLOT;
+	err = model_bridge_set(w->model, 0, &b->attr, w->fdb, NULL, NULL);
+	if (!err)
+		err = put_port(w, b->ifindex, b->name, WORLD_HOST_SLOT, &b->host);
+	for (uint32_t i = 0; !err && i < b->n_ports; i++) {
+		const struct plan_port *p = &b->port[i];
+
+		err = put_port(w, p->ifindex, p->name, 0, &b->port[i].attr);
+	}
+	return err;
+}
+
+int world_update(struct world *w)
+{
+	struct plan_input in = { .mirror = w->mirror, .conf = w->conf, .frame_size = FRAME_SIZE };
+	struct plan *plan;
+	struct view *v;
+	int err;
+
+	if (!w->is_stale)
+		return 0;
+	err = plan_make(&in, &plan);
+	if (err)
+		return err;
+	plan_free(w->plan);
+	w->plan = plan;
+	w->bridge = NULL;
+	for (uint32_t i = 0; i < plan->n_bridges; i++) {
+		if (!strcmp(plan->bridge[i].name, WORLD_BRIDGE))
+			w->bridge = &plan->bridge[i];
+	}
+	drop_ports(w);
+	err = fill_model(w);
+	if (err)
+		return err;
+	v = view_build(w->model, w->view, NULL);
+	if (!v)
+		return -ENOMEM;
+	view_free(w->view);
+	w->view = v;
+	w->is_stale = false;
+	return 0;
+}
+
+uint16_t world_slot(const struct world *w, const char *name)
+{
+	for (uint16_t i = 1; i < WORLD_SLOTS; i++) {
+		if (w->ifindex[i] && !strcmp(w->name[i], name))
+			return i;
+	}
+	return 0;
+}
+
+const struct plan_port *world_port(const struct world *w, const char *name)
+{
+	for (uint32_t i = 0; w->bridge && i < w->bridge->n_ports; i++) {
+		if (!strcmp(w->bridge->port[i].name, name))
+			return &w->bridge->port[i];
+	}
+	return NULL;
+}

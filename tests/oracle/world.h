@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * world: the daemon's tables for one recorded bridge, made as the daemon makes
+ * them, from netlink messages: mirror, plan, model, view, FDB. No socket, no
+ * thread, no clock.
+ */
+#ifndef XB_ORACLE_WORLD_H
+#define XB_ORACLE_WORLD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/fdb.h"
+#include "core/model.h"
+#include "core/view.h"
+#include "ctl/plan.h"
+
+#define WORLD_BRIDGE    "br0"
+#define WORLD_HOST_SLOT 1
+#define WORLD_SLOTS     64
+
+struct world {
+	struct conf *conf;
+	struct mirror *mirror;
+	struct plan *plan;
+	const struct plan_bridge *bridge; /* of the plan; NULL: it is not there */
+	struct model *model;
+	struct view *view;
+	struct fdb *fdb;
+	uint32_t ifindex[WORLD_SLOTS]; /* by slot, 0: free */
+	char name[WORLD_SLOTS][NETINFO_NAME_SIZE];
+	bool is_stale; /* the mirror has changed since world_update() */
+};
+
+/* Every function returns 0 or a negative errno. */
+int world_open(struct world *w);
+void world_close(struct world *w);
+
+/* Takes in the messages of @len bytes at @p; those about FDB entries only if @neighs. */
+int world_apply(struct world *w, const uint8_t *p, size_t len, bool neighs);
+
+/* Makes plan, model and view anew if something has changed. */
+int world_update(struct world *w);
+
+/* Slot of the port, 0 if the bridge has none of this name; and what the plan says of it. */
+uint16_t world_slot(const struct world *w, const char *name);
+const struct plan_port *world_port(const struct world *w, const char *name);
+
+#endif
