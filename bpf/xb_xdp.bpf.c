@@ -180,14 +180,15 @@ static __always_inline bool is_alive(void)
 	       bpf_map_lookup_elem(&xb_sentinel, &last);
 }
 
-/* Whether the daemon can be trusted with frames at all. */
-static __always_inline enum punt_reason gate_check(const volatile struct xb_gate *gate, __u64 now)
+static __always_inline bool is_open(const volatile struct xb_gate *gate)
 {
-	if (!gate->open || !is_alive())
-		return PUNT_GATE;
-	if (gate->control_beat_ns && is_older(now, gate->control_at_ns, gate->control_beat_ns))
-		return PUNT_CONTROL_BEAT;
-	return PUNT_NONE;
+	return gate && gate->open && is_alive();
+}
+
+/* Live workers on stale tables are not safe either. */
+static __always_inline bool control_is_late(const volatile struct xb_gate *gate, __u64 now)
+{
+	return gate->control_beat_ns && is_older(now, gate->control_at_ns, gate->control_beat_ns);
 }
 
 /* The worker of the frame's queue is there and turning its loop. */
@@ -365,13 +366,13 @@ static __always_inline enum punt_reason decide(struct xdp_md *ctx, struct look *
 	const struct xb_bridge *br;
 	const struct xb_port *port;
 	enum punt_reason why;
-	__u64 now = bpf_ktime_get_ns();
+	__u64 now;
 
-	if (!gate)
+	if (!is_open(gate))
 		return PUNT_GATE;
-	why = gate_check(gate, now);
-	if (why)
-		return why;
+	now = bpf_ktime_get_ns();
+	if (control_is_late(gate, now))
+		return PUNT_CONTROL_BEAT;
 	/* Before all else that depends on it: a port without rules has no bridge either. */
 	port = bpf_map_lookup_elem(&xb_ports, &slot);
 	if (!port || !(port->flags & XB_PORT_USER))
@@ -423,8 +424,7 @@ static __always_inline bool tag_push(struct xdp_md *ctx, const struct look *l)
 		to[0] = to[1];
 		to[1] = to[2];
 		to[2] = to[3];
-		((__u16 *)to)[6] = l->proto;
-		((__u16 *)to)[7] = bpf_htons(l->tci);
+		to[3] = bpf_htonl((__u32)bpf_ntohs(l->proto) << 16 | l->tci);
 	}
 	return true;
 }

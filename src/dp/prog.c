@@ -45,13 +45,14 @@ const char *prog_why(const char *fmt, ...)
 /* Never bound and never mapped: it only has to vanish with the process. */
 static int sentinel_open(int *out)
 {
-	int size = SENTINEL_RING, err, fd;
+	int size = SENTINEL_RING, fd;
 
 	fd = socket(AF_XDP, SOCK_RAW | SOCK_CLOEXEC, 0);
 	if (fd < 0)
 		return -errno;
 	if (setsockopt(fd, SOL_XDP, XDP_RX_RING, &size, sizeof(size))) {
-		err = -errno;
+		int err = -errno;
+
 		close(fd);
 		return err;
 	}

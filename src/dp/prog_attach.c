@@ -42,7 +42,7 @@ static void loading_fini(struct loading *l)
 
 static int loading_init(struct loading *l, const void *elf, size_t size, const char *prog)
 {
-	LIBBPF_OPTS(bpf_object_open_opts, opts, .object_name = prog);
+	struct bpf_object_open_opts opts = { .sz = sizeof(opts), .object_name = prog };
 	int err;
 
 	*l = (struct loading){ .log = calloc(1, LOG_SIZE) };
@@ -130,6 +130,16 @@ int prog_maps_make(struct prog_set *ps, const char **why)
 	return err;
 }
 
+/* The one internal map of each object is its read-only data. */
+static int rodata_set(struct bpf_object *obj, const void *data, size_t size)
+{
+	struct bpf_map *map = bpf_object__next_map(obj, NULL);
+
+	while (map && !bpf_map__is_internal(map))
+		map = bpf_object__next_map(obj, map);
+	return map ? bpf_map__set_initial_value(map, data, size) : -ENOENT;
+}
+
 /* Shared maps, and what is constant in this instance. */
 static int maps_bind(const struct prog_set *ps, struct bpf_object *obj, const void *rodata,
 		     size_t rodata_size)
@@ -141,12 +151,7 @@ static int maps_bind(const struct prog_set *ps, struct bpf_object *obj, const vo
 		map = bpf_object__find_map_by_name(obj, prog_map_name[i]);
 		err = map ? bpf_map__reuse_fd(map, ps->map_fd[i]) : -ENOENT;
 	}
-	bpf_object__for_each_map(map, obj)
-	{
-		if (!err && bpf_map__is_internal(map))
-			err = bpf_map__set_initial_value(map, rodata, rodata_size);
-	}
-	return err;
+	return err ? err : rodata_set(obj, rodata, rodata_size);
 }
 
 /* The descriptor of an instance for the port, or an error. */
@@ -190,7 +195,7 @@ static uint32_t fd_prog_id(int fd)
 /* The program on the interface, in whichever mode; 0 if there is none. */
 static uint32_t attached_id(uint32_t ifindex)
 {
-	LIBBPF_OPTS(bpf_xdp_query_opts, q);
+	struct bpf_xdp_query_opts q = { .sz = sizeof(q) };
 
 	if (bpf_xdp_query((int)ifindex, 0, &q))
 		return 0;
@@ -202,7 +207,7 @@ static uint32_t attached_id(uint32_t ifindex)
 static int link_create(int prog_fd, uint32_t ifindex)
 {
 	/* Never the generic mode: where the driver has none of its own, the kernel forwards. */
-	LIBBPF_OPTS(bpf_link_create_opts, opts, .flags = XDP_FLAGS_DRV_MODE);
+	struct bpf_link_create_opts opts = { .sz = sizeof(opts), .flags = XDP_FLAGS_DRV_MODE };
 
 	return bpf_link_create(prog_fd, (int)ifindex, BPF_XDP, &opts);
 }
@@ -351,7 +356,6 @@ void prog_detach(struct prog_set *ps, uint16_t slot)
 static int host_load(uint32_t bridge_ifindex, const char **why)
 {
 	struct xb_host_const ro = { .bridge_ifindex = bridge_ifindex };
-	struct bpf_map *map;
 	struct loading l;
 	size_t size;
 	const void *elf = xb_host__elf_bytes(&size);
@@ -361,11 +365,7 @@ static int host_load(uint32_t bridge_ifindex, const char **why)
 		*why = prog_why("cannot read the BPF object: %s", strerror(-fd));
 		return fd;
 	}
-	bpf_object__for_each_map(map, l.obj)
-	{
-		if (!fd)
-			fd = bpf_map__set_initial_value(map, &ro, sizeof(ro));
-	}
+	fd = rodata_set(l.obj, &ro, sizeof(ro));
 	if (!fd)
 		fd = loading_run(&l, why);
 	loading_fini(&l);
@@ -375,8 +375,12 @@ static int host_load(uint32_t bridge_ifindex, const char **why)
 int prog_host_attach(struct prog_set *ps, uint32_t hq_ifindex, uint32_t bridge_ifindex,
 		     const char **why)
 {
-	LIBBPF_OPTS(bpf_tc_hook, hook, .ifindex = (int)hq_ifindex, .attach_point = BPF_TC_INGRESS);
-	LIBBPF_OPTS(bpf_tc_opts, opts, .handle = 1, .priority = 1, .flags = BPF_TC_F_REPLACE);
+	struct bpf_tc_hook hook = { .sz = sizeof(hook),
+				    .ifindex = (int)hq_ifindex,
+				    .attach_point = BPF_TC_INGRESS };
+	struct bpf_tc_opts opts = {
+		.sz = sizeof(opts), .handle = 1, .priority = 1, .flags = BPF_TC_F_REPLACE
+	};
 	int err, fd;
 
 	(void)ps;

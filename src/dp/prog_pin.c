@@ -121,7 +121,6 @@ static void existing_parent(const char *path, char *out, size_t size)
 static int bpf_fs_check(const char *pin_dir, const char **why)
 {
 	char at[PATH_MAX];
-	int err;
 
 	existing_parent(pin_dir, at, sizeof(at));
 	if (on_bpf_fs(at))
@@ -134,7 +133,8 @@ static int bpf_fs_check(const char *pin_dir, const char **why)
 		return -ENODEV;
 	}
 	if (mount("bpf", BPF_FS, "bpf", MS_NOSUID | MS_NODEV | MS_NOEXEC, "mode=0700")) {
-		err = -errno;
+		int err = -errno;
+
 		*why = prog_why("cannot mount the BPF file system on " BPF_FS ": %s",
 				strerror(-err));
 		return err;

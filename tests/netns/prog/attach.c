@@ -214,7 +214,7 @@ static void a_second_daemon_is_kept_out(void **state)
 
 static void another_program_is_left_alone(void **state)
 {
-	LIBBPF_OPTS(bpf_xdp_attach_opts, opts);
+	struct bpf_xdp_attach_opts opts = { .sz = sizeof(opts) };
 	struct prog_port_config cfg = { .name = "va", .slot = SLOT };
 	int fd = other_program(BPF_PROG_TYPE_XDP);
 	struct prog_set *ps;
@@ -420,9 +420,12 @@ static size_t packet_next(int fd, uint8_t *buf, size_t size, int *tci)
 /* At tc egress of @name every frame gets an accelerated tag, as from a VLAN device. */
 static void egress_tag(const char *name, uint16_t proto, uint16_t tci)
 {
-	LIBBPF_OPTS(bpf_tc_hook, hook, .ifindex = (int)env_index(name),
-		    .attach_point = BPF_TC_EGRESS);
-	LIBBPF_OPTS(bpf_tc_opts, opts, .handle = 1, .priority = 1, .flags = BPF_TC_F_REPLACE);
+	struct bpf_tc_hook hook = { .sz = sizeof(hook),
+				    .ifindex = (int)env_index(name),
+				    .attach_point = BPF_TC_EGRESS };
+	struct bpf_tc_opts opts = {
+		.sz = sizeof(opts), .handle = 1, .priority = 1, .flags = BPF_TC_F_REPLACE
+	};
 	const struct bpf_insn insns[] = {
 		{ .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_2, .imm = htons(proto) },
 		{ .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_3, .imm = tci },

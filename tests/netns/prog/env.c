@@ -59,7 +59,7 @@ void env_pin_dir_remove(void)
 	env_try("find %s -depth -type d -delete 2>/dev/null", env_pin_dir());
 }
 
-static int run(const char *fmt, va_list ap)
+static int __attribute__((format(printf, 1, 0))) run(const char *fmt, va_list ap)
 {
 	char cmd[512];
 

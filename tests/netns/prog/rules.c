@@ -11,6 +11,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -145,8 +146,13 @@ static uint32_t run_frame(int fd, const uint8_t *frame, uint32_t len, uint32_t q
 	struct xdp_md ctx = { .data_end = len,
 			      .ingress_ifindex = env_index("va"),
 			      .rx_queue_index = queue };
-	LIBBPF_OPTS(bpf_test_run_opts, t, .data_in = frame, .data_size_in = len, .data_out = out,
-		    .data_size_out = sizeof(out), .ctx_in = &ctx, .ctx_size_in = sizeof(ctx));
+	struct bpf_test_run_opts t = { .sz = sizeof(t),
+				       .data_in = frame,
+				       .data_size_in = len,
+				       .data_out = out,
+				       .data_size_out = sizeof(out),
+				       .ctx_in = &ctx,
+				       .ctx_size_in = sizeof(ctx) };
 	int err = bpf_prog_test_run_opts(fd, &t);
 
 	if (err)
@@ -387,6 +393,56 @@ static void set_ready(void)
 	env_gate_open(set);
 }
 
+static void fragments_pass_however_long_frames_may_be(void **state)
+{
+	struct xb_port p = { .flags = USER, .bridge = BRIDGE, .max_len = FRAME_MAX };
+
+	(void)state;
+	rules_set(SLOT, USER, OPEN, 0x8100);
+	assert_int_equal(prog_port_set(set, SLOT, &p), 0);
+	assert_true(row_holds("one buffer", SLOT, UC "0800", 3000, PUNT_NONE, XDP_REDIRECT));
+	assert_true(row_holds("two buffers", SLOT, UC "0800", 6000, PUNT_OVERSIZE, XDP_PASS));
+}
+
+/* The map of this name that program @fd uses. */
+static int map_of(int fd, const char *name)
+{
+	uint32_t ids[16], len = sizeof(struct bpf_prog_info);
+	struct bpf_prog_info info = { .map_ids = (uintptr_t)ids, .nr_map_ids = N_ELEM(ids) };
+
+	assert_int_equal(bpf_obj_get_info_by_fd(fd, &info, &len), 0);
+	for (uint32_t i = 0; i < info.nr_map_ids && i < N_ELEM(ids); i++) {
+		struct bpf_map_info map = { 0 };
+		int map_fd = bpf_map_get_fd_by_id(ids[i]);
+
+		assert_true(map_fd >= 0);
+		len = sizeof(map);
+		assert_int_equal(bpf_obj_get_info_by_fd(map_fd, &map, &len), 0);
+		if (!strcmp(map.name, name))
+			return map_fd;
+		close(map_fd);
+	}
+	fail_msg("no map %s", name);
+	return -1;
+}
+
+static void one_lost_sentinel_shuts_the_gate(void **state)
+{
+	int fd = fd_of(prog_id(set, SLOT)), map = map_of(fd, "xb_sentinel"), spare = env_xsk();
+
+	(void)state;
+	rules_set(SLOT, USER, OPEN, 0x8100);
+	for (uint32_t i = 0; i < 2; i++) {
+		assert_int_equal(bpf_map_delete_elem(map, &i), 0);
+		assert_true(row_holds("lost", SLOT, UC "0800", 60, PUNT_GATE, XDP_PASS));
+		assert_int_equal(bpf_map_update_elem(map, &i, &spare, BPF_ANY), 0);
+		assert_true(row_holds("both", SLOT, UC "0800", 60, PUNT_NONE, XDP_REDIRECT));
+	}
+	close(spare);
+	close(map);
+	close(fd);
+}
+
 /* A daemon of its own process, with everything open, is killed; its maps live on by the pins. */
 static void a_killed_daemon_leaves_a_shut_gate(void **state)
 {
@@ -402,6 +458,7 @@ static void a_killed_daemon_leaves_a_shut_gate(void **state)
 	assert_int_equal(pipe(ready), 0);
 	pid = fork();
 	if (!pid) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		set_ready();
 		rules_set(SLOT, USER, OPEN, 0x8100);
 		id = prog_id(set, SLOT);
@@ -411,6 +468,8 @@ static void a_killed_daemon_leaves_a_shut_gate(void **state)
 			pause();
 	}
 	assert_true(pid > 0);
+	/* If the daemon fails, the read ends. */
+	close(ready[1]);
 	assert_int_equal(read(ready[0], &id, sizeof(id)), sizeof(id));
 	fd = fd_of(id);
 	assert_int_equal(run_frame(fd, frame, sizeof(frame), QUEUE), XDP_REDIRECT);
@@ -419,7 +478,6 @@ static void a_killed_daemon_leaves_a_shut_gate(void **state)
 	assert_int_equal(run_frame(fd, frame, sizeof(frame), QUEUE), XDP_PASS);
 	close(fd);
 	close(ready[0]);
-	close(ready[1]);
 	env_run("find /sys/fs/bpf/xbt-%d -delete", (int)pid);
 }
 
@@ -453,6 +511,8 @@ int main(void)
 		cmocka_unit_test(uppers_are_replaced_as_a_set),
 		cmocka_unit_test(addresses_belong_to_one_bridge_and_can_be_deleted),
 		cmocka_unit_test(numbers_out_of_range_are_refused),
+		cmocka_unit_test(fragments_pass_however_long_frames_may_be),
+		cmocka_unit_test(one_lost_sentinel_shuts_the_gate),
 		cmocka_unit_test(a_killed_daemon_leaves_a_shut_gate),
 	};
 
