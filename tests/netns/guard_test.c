@@ -5,11 +5,15 @@
  */
 #include "../unit/unit.h"
 
+/* Before the kernel's own definitions of the same. */
+#include <net/if.h>
+#include <netinet/in.h>
+
 #include <errno.h>
 #include <linux/bpf.h>
 #include <linux/ethtool.h>
+#include <linux/netfilter_bridge/ebtables.h>
 #include <linux/sockios.h>
-#include <net/if.h>
 #include <poll.h>
 #include <sched.h>
 #include <stdio.h>
@@ -162,6 +166,43 @@ static void br_netfilter_counts_with_a_chain_that_it_calls(void **state)
 			"{ type filter hook forward priority 0; }'"));
 	refresh();
 	assert_string_equal(netfilter(), "br_netfilter (net.bridge.bridge-nf-call-iptables = 1)");
+}
+
+/* A table "filter" of ebtables without rules: in, forward, out, with that policy of the second. */
+static void set_ebtables_policy(int policy)
+{
+	struct ebt_entries e[3] = { { .name = "INPUT", .policy = EBT_ACCEPT },
+				    { .name = "FORWARD", .policy = policy },
+				    { .name = "OUTPUT", .policy = EBT_ACCEPT } };
+	struct ebt_replace r = { .name = "filter",
+				 .entries_size = sizeof(e),
+				 .entries = (char *)e };
+	int fd = socket(AF_INET, SOCK_RAW | SOCK_CLOEXEC, IPPROTO_RAW);
+
+	/* The length says what r points to as well; the kernel reads only r there. */
+	assert_true(fd >= 0);
+	for (unsigned int i = 0; i < N_ELEM(e); i++) {
+		r.valid_hooks |= 1U << (NF_BR_LOCAL_IN + i);
+		r.hook_entry[NF_BR_LOCAL_IN + i] = &e[i];
+	}
+	assert_int_equal(setsockopt(fd, IPPROTO_IP, EBT_SO_SET_ENTRIES, &r, sizeof(r) + sizeof(e)),
+			 0);
+	close(fd);
+}
+
+static void ebtables_counts_with_a_policy(void **state)
+{
+	(void)state;
+	if (access("/sys/module/ebtable_filter", F_OK))
+		skip(); /* not there, or not loaded */
+	refresh();
+	assert_string_equal(netfilter(), "");
+	set_ebtables_policy(EBT_DROP);
+	refresh();
+	assert_string_equal(netfilter(), "ebtables table filter");
+	set_ebtables_policy(EBT_ACCEPT);
+	refresh();
+	assert_string_equal(netfilter(), "");
 }
 
 static void filters_count_and_an_empty_clsact_does_not(void **state)
@@ -320,6 +361,7 @@ int main(void)
 		ROW(netdev_chains_are_found_at_their_device),
 		ROW(inet_ingress_chains_are_found_at_their_devices),
 		ROW(br_netfilter_counts_with_a_chain_that_it_calls),
+		ROW(ebtables_counts_with_a_policy),
 		ROW(filters_count_and_an_empty_clsact_does_not),
 		ROW(shaping_qdiscs_are_found),
 		ROW(tcx_programs_are_found),
