@@ -206,7 +206,8 @@ static int redirect_on(struct dp *dp, struct dp_port *p)
 	for (uint32_t i = 0; p->cfg.receive && i < p->wport->n_socks && !err; i++) {
 		const struct sock *s = p->wport->sock[i];
 
-		err = prog_sock_set(dp->progs, p->cfg.slot, s->queue, s->fd, 0);
+		err = prog_sock_set(dp->progs, p->cfg.slot, s->queue, s->fd,
+				    worker_index(p->worker));
 	}
 	return p->cfg.receive && !err ? dp_port_rules_set(dp, p->cfg.slot, &p->cfg.rules) : err;
 }

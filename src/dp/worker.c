@@ -5,10 +5,10 @@
 
 #include <assert.h>
 #include <errno.h>
-#include <poll.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdlib.h>
+#include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <time.h>
 #include <unistd.h>
@@ -23,6 +23,8 @@
 /* First nap while frames are in flight; it doubles as long as nothing comes back. */
 #define RETRY_NS 1000000ULL
 #define JOIN_SEC 1
+/* Taken from one nap; more are taken after the next. */
+#define N_EVENTS 16
 
 void worker_tell(struct worker *w)
 {
@@ -116,35 +118,40 @@ static uint64_t nap_ns(struct worker *w)
 }
 
 /* A socket that reports an error has lost its device. */
-static void check_errors(struct worker *w)
+static void note_event(struct worker *w, const struct epoll_event *ev)
 {
-	for (uint32_t i = 0; i < w->n_rx; i++) {
-		struct wport *p = w->port[w->rx[i]->slot];
+	struct sock *s = ev->data.ptr;
+	uint64_t count;
 
-		if (!(w->rx_fd[i + 1].revents & (POLLERR | POLLHUP | POLLNVAL)))
-			continue;
-		w->rx_fd[i + 1].fd = -1;
-		if (p)
-			egress_port_failed(w, p);
+	if (!s) {
+		(void)!read(w->wake_fd, &count, sizeof(count));
+		return;
 	}
+	if (!(ev->events & (EPOLLERR | EPOLLHUP)))
+		return;
+	(void)epoll_ctl(w->epoll_fd, EPOLL_CTL_DEL, s->fd, NULL);
+	if (w->port[s->slot])
+		egress_port_failed(w, w->port[s->slot]);
 }
 
+/*
+ * Not poll(): it would ask every socket each time, and in copy mode asking
+ * means trying to send.
+ */
 static void worker_sleep(struct worker *w)
 {
-	uint64_t ns = nap_ns(w), count;
+	uint64_t ns = nap_ns(w);
 	const struct timespec ts = { .tv_sec = (time_t)(ns / NSEC_PER_SEC),
 				     .tv_nsec = (long)(ns % NSEC_PER_SEC) };
+	struct epoll_event ev[N_EVENTS];
 	int n;
 
 	urcu_qsbr_thread_offline();
-	n = ppoll(w->rx_fd, w->n_rx + 1, &ts, NULL);
+	n = epoll_pwait2(w->epoll_fd, ev, N_EVENTS, &ts, NULL);
 	urcu_qsbr_thread_online();
 	count_add(&w->stats.n_polls, 1);
-	if (n <= 0)
-		return;
-	if (w->rx_fd[0].revents)
-		(void)!read(w->wake_fd, &count, sizeof(count));
-	check_errors(w);
+	for (int i = 0; i < n; i++)
+		note_event(w, &ev[i]);
 }
 
 static void *worker_main(void *arg)
@@ -186,6 +193,7 @@ static int thread_start(struct worker *w)
 
 static int worker_init(struct worker *w)
 {
+	struct epoll_event wake = { .events = EPOLLIN };
 	int err;
 
 	err = pool_new(&w->pool, w->cfg.first_frame, w->cfg.n_frames);
@@ -202,7 +210,9 @@ static int worker_init(struct worker *w)
 	w->done_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (w->wake_fd < 0 || w->done_fd < 0)
 		return -errno;
-	w->rx_fd[0] = (struct pollfd){ .fd = w->wake_fd, .events = POLLIN };
+	w->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+	if (w->epoll_fd < 0 || epoll_ctl(w->epoll_fd, EPOLL_CTL_ADD, w->wake_fd, &wake))
+		return -errno;
 	return thread_start(w);
 }
 
@@ -217,6 +227,7 @@ int worker_start(const struct worker_config *cfg, struct worker **out)
 	if (!w)
 		return -ENOMEM;
 	w->cfg = *cfg;
+	w->epoll_fd = -1;
 	w->wake_fd = -1;
 	w->done_fd = -1;
 	err = worker_init(w);
@@ -243,6 +254,8 @@ void worker_free(struct worker *w)
 {
 	if (!w)
 		return;
+	if (w->epoll_fd >= 0)
+		close(w->epoll_fd);
 	if (w->done_fd >= 0)
 		close(w->done_fd);
 	if (w->wake_fd >= 0)
@@ -269,6 +282,11 @@ void worker_learn_done(struct worker *w, uint64_t seq)
 	__atomic_store_n(&w->learn_done, seq, __ATOMIC_SEQ_CST);
 	if (__atomic_load_n(&w->n_held, __ATOMIC_SEQ_CST))
 		worker_wake(w);
+}
+
+uint32_t worker_index(const struct worker *w)
+{
+	return w->cfg.index;
 }
 
 const struct count_port *worker_count(const struct worker *w, uint16_t slot)

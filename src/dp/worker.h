@@ -69,6 +69,9 @@ uint32_t worker_learn_read(struct worker *w, struct dp_learn *v, uint32_t n);
 bool worker_learn_waits(const struct worker *w);
 void worker_learn_done(struct worker *w, uint64_t seq);
 
+/* [any] Its number, which the gate knows it by. */
+uint32_t worker_index(const struct worker *w);
+
 /* [any] Counters of port slot @slot. */
 const struct count_port *worker_count(const struct worker *w, uint16_t slot);
 /* [any] Adds to @to. */

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <poll.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <unistd.h>
 
 #include "dp/worker_priv.h"
@@ -52,12 +53,22 @@ static void list_rx(struct worker *w)
 		for (uint32_t k = 0; !p->is_released && k < p->n_socks; k++) {
 			if (!p->sock[k]->receives)
 				continue;
-			w->rx_fd[w->n_rx + 1] =
-				(struct pollfd){ .fd = p->sock[k]->fd, .events = POLLIN };
 			w->rx[w->n_rx++] = p->sock[k];
 		}
 	}
 	share_frames(w);
+}
+
+/* Frames on the sockets that receive end the worker's nap, or no longer do. */
+static void watch(struct worker *w, const struct wport *p, int op)
+{
+	for (uint32_t i = 0; i < p->n_socks; i++) {
+		struct epoll_event ev = { .events = EPOLLIN, .data.ptr = p->sock[i] };
+
+		/* A failure costs time, not frames: the worker looks at all rings anyway. */
+		if (p->sock[i]->receives)
+			(void)epoll_ctl(w->epoll_fd, op, p->sock[i]->fd, &ev);
+	}
 }
 
 static void port_add(struct worker *w, struct wport *p)
@@ -68,6 +79,7 @@ static void port_add(struct worker *w, struct wport *p)
 	for (size_t i = 0; i < sizeof(struct count_port) / sizeof(uint64_t); i++)
 		__atomic_store_n((uint64_t *)&w->count[p->slot] + i, 0, __ATOMIC_RELAXED);
 	list_rx(w);
+	watch(w, p, EPOLL_CTL_ADD);
 	ingress_refill(w);
 }
 
@@ -90,6 +102,7 @@ static void port_release(struct worker *w, struct wport *p)
 	p->is_released = true;
 	if (w->port[p->slot] == p)
 		w->port[p->slot] = NULL;
+	watch(w, p, EPOLL_CTL_DEL);
 	list_rx(w);
 }
 

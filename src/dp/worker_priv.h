@@ -80,7 +80,6 @@ struct worker {
 	struct wport *dirty[XB_MAX_PORTS];
 	struct wport *open[XB_MAX_PORTS]; /* all, released ones included */
 	struct sock *rx[XB_MAX_PORTS * XB_MAX_QUEUES];
-	struct pollfd rx_fd[XB_MAX_PORTS * XB_MAX_QUEUES + 1]; /* [0] is wake_fd */
 	struct pollfd kick_fd[XB_MAX_PORTS];
 
 	/* Cold. */
@@ -88,6 +87,7 @@ struct worker {
 	uint64_t learn_done; /* atomic, written by control */
 	uint64_t *scratch;   /* bit set for the frame sum */
 	pthread_t thread;
+	int epoll_fd; /* what ends a nap: wake_fd (data NULL) and the sockets (data struct sock) */
 	int wake_fd;
 	int done_fd;
 	bool stop; /* atomic */
