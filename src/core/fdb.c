@@ -48,7 +48,7 @@ struct fdb *fdb_new(const struct fdb_config *cfg)
 	f->max_entries = cfg->max_entries;
 	f->max_learned = cfg->max_learned;
 	f->min_buckets = pow2_above(cfg->n_buckets ? cfg->n_buckets : N_BUCKETS_DEFAULT);
-	f->max_buckets = pow2_above(cfg->max_entries / 2);
+	f->max_buckets = pow2_above(cfg->max_entries / 3 * 2);
 	if (f->max_buckets < f->min_buckets)
 		f->max_buckets = f->min_buckets;
 	fdb_set_granularity(f, cfg->granularity_ns ? cfg->granularity_ns : GRANULARITY_DEFAULT);
@@ -253,7 +253,7 @@ enum fdb_learned fdb_learn(struct fdb *f, uint64_t key, uint16_t port, uint64_t 
 			return r;
 	}
 	assert(port < XB_MAX_PORTS);
-	fdb_help(f, hash, FDB_PATIENCE);
+	fdb_help(f, hash);
 	if (!fdb_place_lock(f, hash, FDB_PATIENCE, &p)) {
 		relaxed_add(&f->n_busy, 1);
 		return FDB_BUSY;
@@ -282,7 +282,7 @@ static int put(struct fdb *f, uint64_t key, uint64_t v, uint64_t since)
 	uint64_t old;
 	int err = 0;
 
-	fdb_help(f, hash, FDB_FOREVER);
+	fdb_help(f, hash);
 	fdb_place_hold(f, hash, &p);
 	s = fdb_slot_find(p.t, hash, key | FDB_KEY_USED);
 	old = s ? relaxed_get(&s->value) : 0;

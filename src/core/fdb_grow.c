@@ -7,8 +7,8 @@
  *	a few buckets over, the control thread many) -> cur -> retired (one
  *	grace period) -> freed
  *
- * A table is replaced when it holds more than two entries for each bucket, by
- * a bigger one, or when keys that were removed fill half an entry for each
+ * A table is replaced when it holds more than 1.5 entries for each bucket, by a
+ * bigger one, or when keys that were removed fill half an entry for each
  * bucket, by one of the same or half the size: that is how places are freed.
  */
 #include <errno.h>
@@ -42,8 +42,11 @@ struct fdb_table *fdb_table_new(uint32_t n_buckets)
 		return NULL;
 	memset(w, 0, sizeof(*w));
 	w->t.n_buckets = n_buckets;
-	/* Two and a half keys for each bucket need a quarter of that; a tenth in doubt. */
-	w->t.n_overflow = n_buckets / 2 + FDB_BUCKETS_MIN;
+	/*
+	 * One and a half keys for each bucket need 0.07 of them, two and a half 0.26:
+	 * room for what comes in until a bigger table is ready.
+	 */
+	w->t.n_overflow = n_buckets / 4 + FDB_BUCKETS_MIN;
 	w->t.shift = 32 - (uint32_t)__builtin_ctz(n_buckets);
 	w->t.bucket = aligned_alloc(sizeof(struct fdb_bucket), table_size(&w->t));
 	if (!w->t.bucket) {
@@ -153,14 +156,14 @@ static void carry_some(struct fdb *f, struct fdb_table *t, uint32_t n, uint32_t 
 	}
 }
 
-void fdb_help(struct fdb *f, uint32_t hash, uint32_t patience)
+void fdb_help(struct fdb *f, uint32_t hash)
 {
 	struct fdb_table *t = atomic_load_explicit(&f->cur, memory_order_acquire);
 
 	if (!atomic_load_explicit(&t->next, memory_order_acquire))
 		return;
-	carry(f, t, hash >> t->shift, patience);
-	carry_some(f, t, FDB_HELP, patience);
+	carry(f, t, hash >> t->shift, 0);
+	carry_some(f, t, FDB_HELP, 0);
 }
 
 void fdb_finish(struct fdb *f)
@@ -189,7 +192,7 @@ static uint32_t wanted_buckets(const struct fdb *f)
 	uint32_t n = t->n_buckets, dead = used > live ? used - live : 0;
 	bool no_room = atomic_load_explicit(&f->no_room, memory_order_relaxed);
 
-	if (n < f->max_buckets && retired < N_RETIRED_MAX && (live > 2 * n || no_room)) {
+	if (n < f->max_buckets && retired < N_RETIRED_MAX && (live > n + n / 2 || no_room)) {
 		n *= n < GROW_FAST ? 4 : 2;
 		return n < f->max_buckets ? n : f->max_buckets;
 	}

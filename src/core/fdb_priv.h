@@ -11,7 +11,11 @@
 
 #include "core/fdb.h"
 
-#define FDB_PATIENCE  2000U      /* turns that a worker waits for a bucket */
+/*
+ * Turns that a worker waits for a bucket, of some 50 ns at most: whoever keeps a
+ * lock longer is not running, and not worth waiting for.
+ */
+#define FDB_PATIENCE  100U
 #define FDB_FOREVER   UINT32_MAX /* the control thread waits for workers, who are short */
 #define FDB_HELP      2          /* buckets that a writer carries over beside its own */
 #define FDB_CHAIN_MAX ((FDB_CHAIN + 1) * FDB_SLOTS)
@@ -75,8 +79,8 @@ static inline void fdb_place_hold(const struct fdb *f, uint32_t hash, struct fdb
 /* fdb_grow.c */
 struct fdb_table *fdb_table_new(uint32_t n_buckets);
 void fdb_table_free(struct fdb_table *t);
-/* Carries the home of @hash and a few others over, if a resize is under way. */
-void fdb_help(struct fdb *f, uint32_t hash, uint32_t patience);
+/* Carries the home of @hash and a few others over, if a resize is under way; waits for nobody. */
+void fdb_help(struct fdb *f, uint32_t hash);
 /* [control] Begins to grow at once. -ENOSPC: at the greatest size, or under way; -ENOMEM. */
 int fdb_grow_now(struct fdb *f);
 /* [control] Ends a resize that has nothing left to carry. */

@@ -239,7 +239,7 @@ static void no_room_until_maintained_is_counted(void **state)
 	(void)state;
 	while (fdb_learn(f, nth_key(n), 1, SEC) == FDB_NEW)
 		n++;
-	assert_in_range(n, 32, 16 * 3 + 24 * 3);
+	assert_in_range(n, 24, 16 * 3 + 20 * 3);
 	assert_int_equal(stats(f).n_no_room, 1);
 	assert_int_equal(stats(f).n_entries, n);
 	settle(f);
@@ -427,18 +427,18 @@ static void walk_across_a_shrink_sees_each_entry_once(void **state)
 
 		memset(seen, 0, sizeof(seen));
 		for (uint32_t i = 0; i < 2048; i++)
-			add(f, nth_key(i), i < 250 ? 1 : 2, 0, SEC);
+			add(f, nth_key(i), i < 500 ? 1 : 2, 0, SEC);
 		settle(f);
 		urcu_qsbr_barrier();
-		assert_int_equal(stats(f).n_buckets, 1024);
-		assert_int_equal(fdb_flush(f, &others), 2048 - 250);
+		assert_int_equal(stats(f).n_buckets, 2048);
+		assert_int_equal(fdb_flush(f, &others), 2048 - 500);
 		assert_true(fdb_walk(f, &c, at, count_cb, seen));
 		settle(f);
-		assert_int_equal(stats(f).n_buckets, 512);
+		assert_int_equal(stats(f).n_buckets, 1024);
 		while (fdb_walk(f, &c, 10, count_cb, seen))
 			;
 		for (uint32_t i = 0; i < 2048; i++) {
-			if (seen[i] != (i < 250))
+			if (seen[i] != (i < 500))
 				fail_msg("at %u: entry %u was seen %u times", at, i, seen[i]);
 		}
 		fdb_free(f);
