@@ -283,7 +283,8 @@ static bool needs_restart(const struct conf *a, const struct conf *b)
 	       a->completion_ring != b->completion_ring || a->batch != b->batch ||
 	       a->heartbeat_ms != b->heartbeat_ms ||
 	       a->control_heartbeat_ms != b->control_heartbeat_ms ||
-	       a->netlink_buffer != b->netlink_buffer || a->n_worker_cpus != b->n_worker_cpus ||
+	       a->netlink_buffer != b->netlink_buffer || a->fdb_max != b->fdb_max ||
+	       a->n_worker_cpus != b->n_worker_cpus ||
 	       memcmp(a->worker_cpus, b->worker_cpus, sizeof(a->worker_cpus)) ||
 	       strcmp(a->control_socket, b->control_socket) ||
 	       strcmp(a->control_group, b->control_group);
@@ -338,6 +339,7 @@ static void on_reload(evutil_socket_t fd, short what, void *arg)
 		log_set_level(conf->log_level);
 		history_add(&c->history, LOG_LEVEL_NOTICE, "configuration reloaded");
 		c->plan_wanted = true;
+		c->statics_wanted = true;
 		round_run(c);
 	}
 	(void)notify_send("READY=1");

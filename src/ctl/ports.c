@@ -282,8 +282,11 @@ static bool open_port(struct ctl *c, struct ctl_bridge *b, const struct plan_bri
 	struct ctl_port *p = ctl_find_port(c, ctl_index(c, b), pp);
 	struct xb_port_rules r = { .flags = port_rule_flags(pp), .bridge = ctl_index(c, b) };
 
-	if (!p || !pp->ifindex)
+	if (!pp->ifindex)
 		return true;
+	/* No slot was left for it: a flood would not reach it. */
+	if (!p)
+		return false;
 	if (!p->is_open) {
 		if (!pp->receive && p->egress_retry_ns > c->now_ns)
 			return false;

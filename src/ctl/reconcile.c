@@ -128,14 +128,7 @@ static void port_forget(struct ctl *c, struct ctl_port *p, bool gone)
 	p->is_used = false;
 }
 
-/* Tables that the view still has; freed once the next one is published. */
-struct trash {
-	struct fdb *fdb[XB_MAX_BRIDGES];
-	struct count_vlan *count[XB_MAX_BRIDGES];
-	uint32_t n;
-};
-
-static void bridge_forget(struct ctl *c, struct ctl_bridge *b, struct trash *t)
+static void bridge_forget(struct ctl *c, struct ctl_bridge *b)
 {
 	uint16_t index = ctl_index(c, b);
 
@@ -150,9 +143,10 @@ static void bridge_forget(struct ctl *c, struct ctl_bridge *b, struct trash *t)
 		port_forget(c, &c->port[b->host_slot], false);
 	fdbsync_forget(c, index);
 	model_bridge_del(c->model, index);
-	t->fdb[t->n] = b->fdb;
-	t->count[t->n++] = b->count;
+	/* The published view still has the tables. */
+	c->trash[c->n_trash++] = (struct ctl_trash){ .fdb = b->fdb, .count = b->count };
 	b->fdb = NULL;
+	b->count = NULL;
 	b->is_used = false;
 }
 
@@ -196,7 +190,7 @@ static bool must_reopen(const struct ctl_port *p, const struct plan_port *pp, bo
 }
 
 /* First what ends: gone bridges and ports, and ports that need another set-up. */
-static void close_ended(struct ctl *c, const struct plan *plan, struct trash *t)
+static void close_ended(struct ctl *c, const struct plan *plan)
 {
 	mark_planned(c, plan);
 	for (uint32_t i = 1; i < XB_MAX_PORTS; i++) {
@@ -213,11 +207,12 @@ static void close_ended(struct ctl *c, const struct plan *plan, struct trash *t)
 	for (uint32_t i = 0; i < XB_MAX_BRIDGES; i++) {
 		struct ctl_bridge *b = &c->bridge[i];
 
-		if (!b->is_used || b->is_in_plan)
+		/* Without room for its tables it stays, shut, until a view could be published. */
+		if (!b->is_used || b->is_in_plan || c->n_trash == CTL_TRASH_MAX)
 			continue;
 		history_add(&c->history, LOG_LEVEL_NOTICE, "bridge %s has gone", b->name);
 		ports_bridge_rules(c, b, NULL, false);
-		bridge_forget(c, b, t);
+		bridge_forget(c, b);
 	}
 }
 
@@ -273,8 +268,15 @@ static struct ctl_bridge *bridge_make(struct ctl *c, const struct plan_bridge *p
 	return b;
 }
 
-static void add_static(struct ctl_bridge *b, const struct conf_bridge *cb, const uint16_t *slots)
+/* The file's static entries, in place of those of an earlier file. */
+static void set_statics(struct ctl_bridge *b, const struct conf_bridge *cb, const uint16_t *slots)
 {
+	const struct fdb_filter old = { .port = FDB_ANY,
+					.vid = FDB_ANY,
+					.mask = FDB_STATIC | FDB_USER,
+					.flags = FDB_STATIC | FDB_USER };
+
+	fdb_flush(b->fdb, &old);
 	for (uint32_t i = 0; cb && i < cb->n_fdbs; i++) {
 		const struct conf_fdb *f = &cb->fdbs[i];
 		struct fdb_entry e = { .mac = f->mac,
@@ -412,10 +414,10 @@ static int sync_bridge(struct ctl *c, struct plan_bridge *pb, bool *changed)
 		if (!err && i < XB_MAX_PORTS)
 			slots[i] = ctl_slot(c, ctl_find_port(c, ctl_index(c, b), &pb->port[i]));
 	}
-	if (!err && is_new) {
-		add_static(b, pb->conf, slots);
+	if (!err && b->source == CONF_SOURCE_FILE && (is_new || c->statics_wanted))
+		set_statics(b, pb->conf, slots);
+	if (is_new)
 		c->fdb_wanted = true;
-	}
 	return err;
 }
 
@@ -432,22 +434,23 @@ static int publish(struct ctl *c)
 
 /* ---- the run ---- */
 
-static void trash_empty(struct trash *t)
+/* No worker has a view any more that has these tables. */
+static void trash_empty(struct ctl *c)
 {
-	for (uint32_t i = 0; i < t->n; i++) {
-		fdb_free(t->fdb[i]);
-		free(t->count[i]);
+	for (uint32_t i = 0; i < c->n_trash; i++) {
+		fdb_free(c->trash[i].fdb);
+		free(c->trash[i].count);
 	}
+	c->n_trash = 0;
 }
 
 static int apply(struct ctl *c, struct plan *plan)
 {
-	struct trash t = { .n = 0 };
-	bool changed = false;
+	bool changed;
 	int err = 0;
 
-	close_ended(c, plan, &t);
-	changed = t.n || c->model->gen != c->model_gen;
+	close_ended(c, plan);
+	changed = c->n_trash || c->model->gen != c->model_gen;
 	for (uint32_t i = 0; i < plan->n_bridges; i++) {
 		struct plan_bridge *pb = &plan->bridge[i];
 
@@ -457,16 +460,15 @@ static int apply(struct ctl *c, struct plan *plan)
 		if (sync_bridge(c, pb, &changed) == -ENOMEM)
 			err = -ENOMEM;
 	}
+	c->statics_wanted = false;
 	if (changed || !dp_view(c->dp)) {
 		int e = publish(c);
 
-		/* The old view may have tables that are in the trash: then they are leaked, not
-		 * freed. */
 		if (e)
 			return e;
 		c->model_gen = c->model->gen;
+		trash_empty(c);
 	}
-	trash_empty(&t);
 	return err;
 }
 
@@ -550,5 +552,6 @@ void reconcile_close_all(struct ctl *c)
 		fdb_free(c->bridge[i].fdb);
 		free(c->bridge[i].count);
 	}
+	trash_empty(c);
 	free(c->local);
 }

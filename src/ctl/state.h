@@ -96,6 +96,14 @@ struct ctl_local {
 	uint32_t n;
 };
 
+/* Tables of a bridge that is gone, freed when a view without them is published. */
+struct ctl_trash {
+	struct fdb *fdb;
+	struct count_vlan *count;
+};
+
+#define CTL_TRASH_MAX (2 * XB_MAX_BRIDGES)
+
 struct ctl_stats {
 	uint64_t n_resyncs, n_overruns, n_bad_messages;
 	uint64_t n_plans, n_views;
@@ -123,10 +131,13 @@ struct ctl {
 
 	struct ctl_local *local;
 	uint32_t n_locals, local_size;
+	struct ctl_trash trash[CTL_TRASH_MAX];
+	uint32_t n_trash;
 
-	bool plan_wanted;   /* something changed */
-	bool resync_wanted; /* something was missed */
-	bool fdb_wanted;    /* a bridge's FDB has to be read */
+	bool plan_wanted;    /* something changed */
+	bool resync_wanted;  /* something was missed */
+	bool fdb_wanted;     /* a bridge's FDB has to be read */
+	bool statics_wanted; /* static entries of the file may have changed */
 	bool is_gate_open;
 	uint64_t resync_from_ns; /* since when a resync is due; 0: none is */
 	uint64_t resync_next_ns; /* not before */

@@ -12,6 +12,7 @@
 #include "ctl/ctl.h"
 #include "dp/dp.h"
 #include "util/log.h"
+#include "xbridged/caps.h"
 
 #define DEFAULT_CONF SYSCONFDIR "/xbridged/xbridged.conf"
 #define PIN_DIR      "/sys/fs/bpf/xbridged"
@@ -118,6 +119,20 @@ static int cleanup(void)
 	return 0;
 }
 
+static int drop_caps(void)
+{
+	const char *missing = NULL;
+	int err = caps_drop(&missing);
+
+	if (!err)
+		return 0;
+	if (missing)
+		log_err("cannot start without %s: run as root, or by the systemd unit", missing);
+	else
+		log_err("capabilities cannot be dropped: %s", strerror(-err));
+	return 1;
+}
+
 int main(int argc, char **argv)
 {
 	struct options o = { .conf = DEFAULT_CONF };
@@ -139,6 +154,11 @@ int main(int argc, char **argv)
 	}
 	if (o.debug)
 		conf->log_level = LOG_LEVEL_DEBUG;
+	rc = drop_caps();
+	if (rc) {
+		conf_free(conf);
+		return rc;
+	}
 	co.conf_path = has_file || o.is_conf_given ? o.conf : DEFAULT_CONF;
 	return ctl_main(conf, &co);
 }
