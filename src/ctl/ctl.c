@@ -21,6 +21,7 @@
 
 #define TICK_MSEC       50
 #define EVENT_DATAGRAMS 4096 /* read at once: a storm must not keep the loop for ever */
+#define GUARD_PAUSE_NS  (5 * NSEC_PER_SEC)
 #define RESYNC_PAUSE_NS (NSEC_PER_SEC)
 #define RESYNC_TRIES    8 /* interrupted dumps in a row before the loop gets a turn */
 
@@ -228,16 +229,35 @@ static void on_event(evutil_socket_t fd, short what, void *arg)
 	round_run(arg);
 }
 
+/*
+ * Not everything that the guard looks at is announced (ebtables, sysctls, tcx
+ * programs), so it looks again every few seconds. What could not be read is read
+ * again with the next tick; until then the last answers hold.
+ */
+static void guard_look(struct ctl *c)
+{
+	int err;
+
+	if (!c->guard || (!c->guard_wanted && c->now_ns - c->guard_at_ns < GUARD_PAUSE_NS))
+		return;
+	err = guard_refresh(c->guard);
+	c->guard_at_ns = c->now_ns;
+	c->guard_wanted = err != 0;
+	c->plan_wanted = true;
+	if (err && log_limit_ok(&c->limit_bad, "guard", c->now_ns))
+		log_warn("netfilter, tc or addresses could not be read: %s", strerror(-err));
+}
+
 static void on_guard(evutil_socket_t fd, short what, void *arg)
 {
 	struct ctl *c = arg;
 
 	(void)fd;
 	(void)what;
+	c->now_ns = clock_now_ns();
 	guard_drain(c->guard);
-	if (guard_refresh(c->guard))
-		log_debug("netfilter, tc or addresses could not be read");
-	c->plan_wanted = true;
+	c->guard_wanted = true;
+	guard_look(c);
 	round_run(c);
 }
 
@@ -249,6 +269,7 @@ static void on_tick(evutil_socket_t fd, short what, void *arg)
 	(void)what;
 	c->now_ns = clock_now_ns();
 	learn_refresh(c);
+	guard_look(c);
 	check_ports(c);
 	if (c->watchdog_ns && c->now_ns - c->watchdog_sent_ns > c->watchdog_ns / 4) {
 		(void)notify_send("WATCHDOG=1");
@@ -408,6 +429,22 @@ static int add_events(struct ctl *c)
 	return 0;
 }
 
+/* Without it a firewall would be bypassed in silence: that has to be asked for. */
+static int start_guard(struct ctl *c)
+{
+	int err = guard_open(&c->guard);
+
+	if (!err)
+		err = guard_refresh(c->guard);
+	if (!err)
+		return 0;
+	log_err("netfilter, tc and addresses of ports cannot be read: %s", strerror(-err));
+	if (c->conf->netfilter == CONF_IGNORE && c->conf->tc == CONF_IGNORE)
+		return 0;
+	log_err("cannot start: to go on regardless set netfilter = ignore and tc = ignore");
+	return err;
+}
+
 static int start(struct ctl *c, const struct ctl_options *opt)
 {
 	struct dp_config d = dp_config_of(c->conf, opt->pin_dir);
@@ -425,11 +462,9 @@ static int start(struct ctl *c, const struct ctl_options *opt)
 		return err;
 	}
 	(void)hostpair_remove_all();
-	err = guard_open(&c->guard);
-	if (!err)
-		err = guard_refresh(c->guard);
+	err = start_guard(c);
 	if (err)
-		log_warn("netfilter, tc and addresses of ports cannot be seen: %s", strerror(-err));
+		return err;
 	c->mirror = mirror_new();
 	c->model = model_new();
 	if (!c->mirror || !c->model)
