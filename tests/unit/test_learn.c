@@ -1,0 +1,476 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The write-back of learned stations against a kernel in miniature: a table
+ * that NTF_USE changes and that tells its changes in order, as the bridge does.
+ */
+#include "unit.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ctl/rtmsg.h"
+#include "ctl/rtsock.h"
+#include "ctl/state.h"
+
+#define BR_IF      5
+#define PORT_IF(n) (10 + (n))
+
+/* ---- the kernel ---- */
+
+static struct {
+	uint64_t key[16];
+	uint32_t ifindex[16];
+	uint32_t n;
+	struct neigh_info event[64];
+	uint32_t n_events, n_read;
+	uint32_t n_uses, n_deletes;
+} kernel;
+
+/* ---- the data plane ---- */
+
+static struct {
+	struct dp_learn learned[64];
+	uint32_t n, n_read;
+	uint64_t done;
+	uint32_t n_uses_at_done;
+	int n_local;
+} plane;
+
+static struct ctl *ctl;
+
+static struct mac station(uint8_t n)
+{
+	return (struct mac){ { 2, 0, 0, 0, 0x0a, n } };
+}
+
+static void kernel_tell(uint64_t key, uint32_t ifindex, bool deleted)
+{
+	struct neigh_info *e = &kernel.event[kernel.n_events++];
+
+	assert_true(kernel.n_events <= N_ELEM(kernel.event));
+	*e = (struct neigh_info){ .ifindex = ifindex,
+				  .master = BR_IF,
+				  .deleted = deleted,
+				  .mac = mac_from_u64(key & 0xffffffffffffULL),
+				  .vid = (uint16_t)(key >> 48),
+				  .state = NEIGH_STATE_REACHABLE };
+}
+
+/* A frame from the station came in there, or NTF_USE said so. A refresh is not told. */
+static void kernel_sees(uint64_t key, uint32_t ifindex)
+{
+	uint32_t i;
+
+	for (i = 0; i < kernel.n && kernel.key[i] != key; i++)
+		;
+	if (i < kernel.n && kernel.ifindex[i] == ifindex)
+		return;
+	kernel.key[i] = key;
+	kernel.ifindex[i] = ifindex;
+	if (i == kernel.n)
+		kernel.n++;
+	kernel_tell(key, ifindex, false);
+}
+
+static uint32_t kernel_port(uint64_t key)
+{
+	for (uint32_t i = 0; i < kernel.n; i++) {
+		if (kernel.key[i] == key)
+			return kernel.ifindex[i];
+	}
+	return 0;
+}
+
+int rtsock_request(struct rtsock *s, const void *buf, size_t len, int *last)
+{
+	const uint8_t *p = buf;
+	struct rtmsg_info i;
+
+	(void)s;
+	(void)last;
+	for (; len; p += i.size, len -= i.size) {
+		assert_int_equal(rtmsg_parse((const void *)p, len, &i), 0);
+		assert_int_equal(i.type, RTMSG_NEIGH);
+		if (i.neigh.deleted) {
+			kernel.n_deletes++;
+			continue;
+		}
+		assert_true(i.neigh.flags & NEIGH_FLAG_USE);
+		kernel.n_uses++;
+		kernel_sees(fdb_key(i.neigh.vid, &i.neigh.mac), i.neigh.ifindex);
+	}
+	return 0;
+}
+
+void ctl_read_events(struct ctl *c)
+{
+	while (kernel.n_read < kernel.n_events)
+		fdbsync_apply(c, &kernel.event[kernel.n_read++]);
+}
+
+int rtsock_dump(struct rtsock *s, enum rtreq_dump what, rtsock_fn fn, void (*tick)(void *arg),
+		void *arg)
+{
+	(void)s;
+	(void)tick;
+	assert_int_equal(what, RTREQ_NEIGHS);
+	for (uint32_t i = 0; i < kernel.n; i++) {
+		struct rtmsg_info m = { .type = RTMSG_NEIGH };
+
+		m.neigh =
+			(struct neigh_info){ .ifindex = kernel.ifindex[i],
+					     .mac = mac_from_u64(kernel.key[i] & 0xffffffffffffULL),
+					     .vid = (uint16_t)(kernel.key[i] >> 48),
+					     .state = NEIGH_STATE_REACHABLE };
+		assert_int_equal(fn(arg, &m, NULL), 0);
+	}
+	return 0;
+}
+
+uint32_t dp_learn_read(struct dp *dp, struct dp_learn *v, uint32_t n)
+{
+	uint32_t k = 0;
+
+	(void)dp;
+	while (k < n && plane.n_read < plane.n)
+		v[k++] = plane.learned[plane.n_read++];
+	return k;
+}
+
+void dp_learn_done(struct dp *dp, uint8_t worker, uint64_t seq)
+{
+	(void)dp;
+	(void)worker;
+	plane.done = seq;
+	plane.n_uses_at_done = kernel.n_uses;
+}
+
+int dp_local_add(struct dp *dp, uint16_t bridge, const struct mac *mac)
+{
+	(void)dp;
+	(void)bridge;
+	(void)mac;
+	plane.n_local++;
+	return 0;
+}
+
+int dp_local_del(struct dp *dp, uint16_t bridge, const struct mac *mac)
+{
+	(void)dp;
+	(void)bridge;
+	(void)mac;
+	plane.n_local--;
+	return 0;
+}
+
+void dp_control_beat(struct dp *dp, uint64_t now_ns)
+{
+	(void)dp;
+	(void)now_ns;
+}
+
+struct ctl_port *ctl_port_by_ifindex(struct ctl *c, uint32_t ifindex)
+{
+	for (uint32_t i = 1; i < XB_MAX_PORTS; i++) {
+		if (c->port[i].is_used && c->port[i].ifindex == ifindex)
+			return &c->port[i];
+	}
+	return NULL;
+}
+
+struct ctl_bridge *ctl_bridge_by_ifindex(struct ctl *c, uint32_t ifindex)
+{
+	return ifindex == BR_IF ? &c->bridge[0] : NULL;
+}
+
+/* ---- set-up: a bridge with ports in slots 1..4, its host port in slot 9 ---- */
+
+static int setup(void **state)
+{
+	const struct fdb_config cfg = { .max_entries = 1024 };
+	struct ctl *c = calloc(1, sizeof(*c));
+
+	if (!c)
+		return -1;
+	memset(&kernel, 0, sizeof(kernel));
+	memset(&plane, 0, sizeof(plane));
+	c->now_ns = 1000 * 1000000000ULL;
+	c->mirror = mirror_new();
+	c->bridge[0] = (struct ctl_bridge){ .is_used = true,
+					    .ifindex = BR_IF,
+					    .host_slot = 9,
+					    .hold_ns = 300 * 1000000000ULL,
+					    .is_filtering = true,
+					    .fdb = fdb_new(&cfg) };
+	for (uint32_t i = 1; i <= 4; i++)
+		c->port[i] = (struct ctl_port){ .is_used = true, .ifindex = PORT_IF(i) };
+	c->port[9] = (struct ctl_port){ .is_used = true, .is_host = true };
+	c->limit_learn = (struct log_limit){ .interval_ns = 1, .burst = 1 };
+	ctl = c;
+	*state = c;
+	return c->mirror && c->bridge[0].fdb ? 0 : -1;
+}
+
+static int teardown(void **state)
+{
+	struct ctl *c = *state;
+
+	fdb_free(c->bridge[0].fdb);
+	mirror_free(c->mirror);
+	free(c->local);
+	free(c);
+	return 0;
+}
+
+/* A frame of station @n in VLAN 10 came in on @slot, on the user path. */
+static uint64_t worker_sees(uint8_t n, uint16_t slot)
+{
+	struct mac mac = station(n);
+	uint64_t key = fdb_key(10, &mac);
+	enum fdb_learned l = fdb_learn(ctl->bridge[0].fdb, key, slot, ctl->now_ns);
+
+	if (l == FDB_NEW || l == FDB_MOVED) {
+		plane.learned[plane.n] = (struct dp_learn){
+			.seq = plane.n + 1,
+			.key = key,
+			.port = slot,
+			.kind = l == FDB_NEW ? DP_LEARN_NEW : DP_LEARN_MOVED,
+		};
+		plane.n++;
+	}
+	return key;
+}
+
+static struct fdb_entry entry(uint64_t key)
+{
+	struct fdb_entry e;
+
+	assert_int_equal(fdb_get(ctl->bridge[0].fdb, key, &e), 0);
+	return e;
+}
+
+/* ---- the tests ---- */
+
+static void a_new_station_is_written_before_its_host_copies_may_go(void **state)
+{
+	uint64_t key = worker_sees(1, 1);
+
+	(void)state;
+	assert_false(entry(key).flags & FDB_KERNEL);
+	assert_false(learn_run(ctl));
+	assert_int_equal(kernel_port(key), PORT_IF(1));
+	assert_int_equal(plane.done, 1);
+	assert_int_equal(plane.n_uses_at_done, 1);
+	assert_true(entry(key).flags & FDB_KERNEL);
+	assert_int_equal(entry(key).port, 1);
+	assert_int_equal(ctl->stats.n_echoes, 1);
+}
+
+static void what_the_kernel_did_before_our_write_does_not_pull_a_station_back(void **state)
+{
+	uint64_t key = worker_sees(1, 1);
+
+	(void)state;
+	learn_run(ctl);
+	/* A passed frame from port 3, then the station is on port 2 of the user path. */
+	kernel_sees(key, PORT_IF(3));
+	worker_sees(1, 2);
+	learn_run(ctl);
+	assert_int_equal(entry(key).port, 2);
+	assert_int_equal(kernel_port(key), PORT_IF(2));
+}
+
+static void a_move_that_the_kernel_saw_is_followed(void **state)
+{
+	uint64_t key = worker_sees(1, 1);
+
+	(void)state;
+	learn_run(ctl);
+	kernel_sees(key, PORT_IF(4));
+	ctl_read_events(ctl);
+	assert_int_equal(entry(key).port, 4);
+}
+
+static void two_moves_in_one_batch_end_at_the_newer_port(void **state)
+{
+	uint64_t key = worker_sees(1, 1);
+
+	(void)state;
+	worker_sees(1, 2);
+	learn_run(ctl);
+	assert_int_equal(kernel.n_uses, 1);
+	assert_int_equal(kernel_port(key), PORT_IF(2));
+	assert_int_equal(entry(key).port, 2);
+}
+
+static void refresh_everything(void)
+{
+	/* One pass takes a third of the hold time. */
+	ctl->bridge[0].refresh_at_ns = ctl->now_ns - 100 * 1000000000ULL;
+	learn_refresh(ctl);
+}
+
+static void an_active_station_is_refreshed_and_an_idle_one_is_not(void **state)
+{
+	(void)state;
+	worker_sees(1, 1);
+	worker_sees(2, 2);
+	learn_run(ctl);
+	ctl->now_ns += 150 * 1000000000ULL;
+	worker_sees(2, 2);
+	kernel.n_uses = 0;
+	refresh_everything();
+	assert_int_equal(kernel.n_uses, 1);
+	assert_int_equal(ctl->stats.n_refreshes, 1);
+}
+
+static void a_refresh_that_loses_a_race_follows_the_kernel(void **state)
+{
+	uint64_t key = worker_sees(1, 1);
+
+	(void)state;
+	learn_run(ctl);
+	ctl->now_ns += 10 * 1000000000ULL;
+	worker_sees(1, 1);
+	/* The station has moved, seen by the kernel alone, and we do not know it yet. */
+	kernel_sees(key, PORT_IF(3));
+	refresh_everything();
+	learn_refresh(ctl);
+	assert_int_equal(entry(key).port, 3);
+	refresh_everything();
+	assert_int_equal(kernel_port(key), PORT_IF(3));
+	assert_int_equal(entry(key).port, 3);
+}
+
+static void an_entry_that_the_kernel_removes_is_removed(void **state)
+{
+	uint64_t key = worker_sees(1, 1);
+	struct fdb_entry e;
+
+	(void)state;
+	learn_run(ctl);
+	kernel_tell(key, PORT_IF(1), true);
+	ctl_read_events(ctl);
+	assert_int_equal(fdb_get(ctl->bridge[0].fdb, key, &e), -ENOENT);
+}
+
+static void the_kernel_alone_ages_what_it_holds(void **state)
+{
+	uint64_t held = worker_sees(1, 1), own;
+	struct fdb_entry e;
+
+	(void)state;
+	learn_run(ctl);
+	own = worker_sees(2, 2); /* never written */
+	plane.n = plane.n_read;
+	ctl->now_ns += 1000 * 1000000000ULL;
+	refresh_everything();
+	assert_int_equal(fdb_get(ctl->bridge[0].fdb, held, &e), 0);
+	assert_int_equal(fdb_get(ctl->bridge[0].fdb, own, &e), -ENOENT);
+	assert_int_equal(ctl->stats.n_aged, 1);
+}
+
+static void reading_the_table_anew_sweeps_what_the_kernel_lost(void **state)
+{
+	uint64_t gone = worker_sees(1, 1), stays = worker_sees(2, 2), fresh;
+	struct fdb_entry e;
+
+	(void)state;
+	learn_run(ctl);
+	fresh = worker_sees(3, 3); /* not written yet: the kernel cannot know it */
+	kernel.key[0] = stays;
+	kernel.ifindex[0] = PORT_IF(4);
+	kernel.n = 1;
+	assert_int_equal(fdbsync_read(ctl), 0);
+	assert_int_equal(fdb_get(ctl->bridge[0].fdb, gone, &e), -ENOENT);
+	assert_int_equal(entry(stays).port, 4);
+	assert_int_equal(entry(fresh).port, 3);
+	assert_true(ctl->bridge[0].has_fdb);
+}
+
+static void tell_local(uint16_t vid, bool deleted)
+{
+	struct neigh_info n = { .ifindex = BR_IF,
+				.mac = station(0xb0),
+				.vid = vid,
+				.state = NEIGH_STATE_PERMANENT,
+				.deleted = deleted };
+
+	fdbsync_apply(ctl, &n);
+}
+
+static void an_address_of_the_host_is_passed_until_its_last_vlan_is_gone(void **state)
+{
+	struct mac mac = station(0xb0);
+
+	(void)state;
+	tell_local(0, false);
+	tell_local(10, false);
+	tell_local(10, false);
+	assert_int_equal(plane.n_local, 1);
+	assert_true(entry(fdb_key(10, &mac)).flags & FDB_LOCAL);
+	assert_int_equal(entry(fdb_key(10, &mac)).port, 9);
+	tell_local(10, true);
+	assert_int_equal(plane.n_local, 1);
+	tell_local(0, true);
+	assert_int_equal(plane.n_local, 0);
+	tell_local(0, true);
+	assert_int_equal(plane.n_local, 0);
+}
+
+static void on_a_bridge_without_filtering_the_copies_per_vlan_are_deleted(void **state)
+{
+	struct rtmsg_info i = { .type = RTMSG_LINK };
+	struct mirror_link *l;
+	bool changed;
+
+	(void)state;
+	ctl->bridge[0].is_filtering = false;
+	i.link.ifindex = PORT_IF(1);
+	assert_int_equal(mirror_apply(ctl->mirror, &i, NULL, &changed), 0);
+	l = mirror_find(ctl->mirror, PORT_IF(1));
+	l->vlans = calloc(1, sizeof(*l->vlans));
+	assert_non_null(l->vlans);
+	l->vlans->mv[1] = MV_MEMBER;
+	l->vlans->mv[20] = MV_MEMBER;
+	l->vlans->n = 2;
+	worker_sees(1, 1);
+	learn_run(ctl);
+	assert_int_equal(kernel.n_uses, 1);
+	assert_int_equal(kernel.n_deletes, 2);
+}
+
+static void many_stations_go_in_batches_and_none_is_forgotten(void **state)
+{
+	(void)state;
+	/* The kernel in miniature has room for 16 stations. */
+	for (uint8_t n = 1; n <= 15; n++)
+		worker_sees(n, (uint16_t)(1 + n % 4));
+	learn_run(ctl);
+	assert_int_equal(kernel.n, 15);
+	assert_int_equal(plane.done, 15);
+}
+
+#define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		T(a_new_station_is_written_before_its_host_copies_may_go),
+		T(what_the_kernel_did_before_our_write_does_not_pull_a_station_back),
+		T(a_move_that_the_kernel_saw_is_followed),
+		T(two_moves_in_one_batch_end_at_the_newer_port),
+		T(an_active_station_is_refreshed_and_an_idle_one_is_not),
+		T(a_refresh_that_loses_a_race_follows_the_kernel),
+		T(an_entry_that_the_kernel_removes_is_removed),
+		T(the_kernel_alone_ages_what_it_holds),
+		T(reading_the_table_anew_sweeps_what_the_kernel_lost),
+		T(an_address_of_the_host_is_passed_until_its_last_vlan_is_gone),
+		T(on_a_bridge_without_filtering_the_copies_per_vlan_are_deleted),
+		T(many_stations_go_in_batches_and_none_is_forgotten),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
