@@ -14,8 +14,9 @@
 #include "dp/worker.h"
 #include "util/clock.h"
 
-/* Order of stop: see ARCHITECTURE.md. */
+/* The gate is shut: for so long frames come in that passed it before. */
 #define SERVE_NS 5000000L
+/* Then for so long the devices may take to send what they have. */
 #define DRAIN_MS 1000
 
 static void nap(long ns)
@@ -51,7 +52,7 @@ static const char *umem_why(int err)
 {
 	switch (err) {
 	case -EINVAL:
-		return "frames are 2048 or 4096 bytes, and 64 to 1048576 of them";
+		return "frames are 2048 or 4096 bytes, and 64 to 4194304 of them";
 	case -EPERM:
 		return "AF_XDP needs CAP_NET_RAW, and CAP_IPC_LOCK or a higher RLIMIT_MEMLOCK";
 	case -ENOBUFS:

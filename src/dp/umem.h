@@ -24,7 +24,7 @@
 /* In front of each received frame (XDP_PACKET_HEADROOM): room for tags. */
 #define UMEM_HEADROOM 256
 
-#define UMEM_MAX_FRAMES (1U << 20)
+#define UMEM_MAX_FRAMES (1U << 22)
 #define UMEM_MIN_FRAMES 64
 #define UMEM_MAX_RING   8192
 

@@ -4,7 +4,8 @@
  * network namespace of its own: what comes out, byte by byte, the counters, and
  * that no frame of the UMEM is lost. Root; exits with 77 without.
  *
- * Ports are p1..p4 (slots 1..4), their other ends h1..h4.
+ * Ports are p1..p4 (slots 1..4), their other ends h1..h4. XB_HEARTBEAT_MS in the
+ * environment is for machines whose clock stalls; the default is 100.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -31,10 +32,9 @@
 #include "dp/dp.h"
 #include "util/clock.h"
 
-#define N_PORTS      4
-#define ETHER_EXP    0x88b5
-#define HEARTBEAT_NS (100 * NSEC_PER_MSEC)
-#define PIN_DIR      "/sys/fs/bpf/xbridged"
+#define N_PORTS   4
+#define ETHER_EXP 0x88b5
+#define PIN_DIR   "/sys/fs/bpf/xbridged"
 
 #define FAIL(...)                                                    \
 	do {                                                         \
@@ -281,6 +281,16 @@ static void expect(const struct net *n, int i, uint32_t seq, uint16_t tci)
 	EQUAL("TCI", g.tci, tci);
 }
 
+static void expect_any(const struct net *n, int i)
+{
+	struct got g;
+
+	if (!recv_frame(n, i, 1000, &g)) {
+		dump(n);
+		FAIL("no frame came to h%d", i);
+	}
+}
+
 static void expect_none(const struct net *n, int i)
 {
 	struct got g;
@@ -303,7 +313,7 @@ static uint32_t count_received(const struct net *n, int i, uint32_t want)
 
 /* ---- the data plane ---- */
 
-static const struct dp_config config = {
+static struct dp_config config = {
 	.n_frames = 8192,
 	.frame_size = 2048,
 	.rx_ring = 2048,
@@ -313,7 +323,7 @@ static const struct dp_config config = {
 	.batch = 64,
 	.n_workers = 1,
 	.worker_cpu = { -1 },
-	.heartbeat_ns = HEARTBEAT_NS,
+	.heartbeat_ns = 100 * NSEC_PER_MSEC,
 	.pin_dir = PIN_DIR,
 };
 
@@ -326,22 +336,30 @@ static void publish(struct net *n)
 	dp_publish(n->dp, v);
 }
 
-static void port_open(struct net *n, int i, bool receive)
+static struct dp_port_config port_config(int i)
 {
 	struct dp_port_config c = {
 		.slot = (uint16_t)i,
 		.n_rx_queues = 1,
 		.n_tx_queues = 1,
 		.mtu = 1500,
-		.receive = receive,
+		.receive = true,
 		.rules = { .flags = 1 /* XB_PORT_USER */, .bridge = 1 },
 	};
+
+	snprintf(c.name, sizeof(c.name), "p%d", i);
+	c.ifindex = if_nametoindex(c.name);
+	return c;
+}
+
+static void port_open(struct net *n, int i, bool receive)
+{
+	struct dp_port_config c = port_config(i);
 	enum path_reason reason;
 	const char *why = NULL;
 	int err;
 
-	snprintf(c.name, sizeof(c.name), "p%d", i);
-	c.ifindex = if_nametoindex(c.name);
+	c.receive = receive;
 	err = dp_port_open(n->dp, &c, &reason, &why);
 	if (err)
 		FAIL("p%d: %s: %s (%s)", i, strerror(-err), why, path_name(reason));
@@ -699,7 +717,96 @@ static void the_host_waits_until_the_kernel_has_learned(void)
 	net_close(n);
 }
 
+static void every_queue_is_served(void)
+{
+	enum { QUEUES = 4, N = 64 };
+	struct net *n = net_open(plain, false);
+	struct dp_port_config c;
+	struct dp_port_info info;
+	enum path_reason reason;
+	const char *why;
+
+	dp_port_close(n->dp, 3, false);
+	close(n->host[3]);
+	run("ip link del p3");
+	run("ip link add p3 numrxqueues 4 numtxqueues 4 type veth "
+	    "peer name h3 numrxqueues 4 numtxqueues 4 && ip link set h3 up && ip link set p3 up");
+	c = port_config(3);
+	c.n_rx_queues = QUEUES;
+	c.n_tx_queues = QUEUES;
+	if (dp_port_open(n->dp, &c, &reason, &why))
+		FAIL("p3: %s", why);
+	n->host[3] = host_open(3);
+	if (dp_port_info(n->dp, 3, &info))
+		FAIL("no p3");
+	EQUAL("sockets", info.n_queues, QUEUES);
+	/* The stack chooses the queue by the flow: here, the destination. */
+	for (uint32_t seq = 1; seq <= N; seq++)
+		send_to(n, 3, 100 + (int)seq, seq);
+	for (uint32_t i = 1; i <= N; i++)
+		expect_any(n, 1);
+	EQUAL("redirected", counters(n, 3).redirected, N);
+	send_frame(n, 1, broadcast, 1000);
+	expect(n, 3, 1000, 0);
+	dp_port_close(n->dp, 3, false);
+	check_frames(n);
+	run("ip link del p3");
+	make_link(3);
+	net_close(n);
+}
+
+static void what_cannot_be_served_is_refused(void)
+{
+	static const struct {
+		const char *name;
+		uint16_t slot;
+		uint32_t mtu, n_rx;
+		int err;
+		enum path_reason reason;
+	} rows[] = {
+		/* clang-format off */
+		{ "slot 0",             0,  1500, 1,  -EINVAL,   PATH_FAILED },
+		{ "slot past the end",  XB_MAX_PORTS, 1500, 1, -EINVAL, PATH_FAILED },
+		{ "slot in use",        1,  1500, 1,  -EINVAL,   PATH_FAILED },
+		{ "MTU of jumbo frames", 9, 9000, 1,  -EMSGSIZE, PATH_MTU },
+		{ "one byte too long",  9,  2048 - 256 - 18 + 1, 1, -EMSGSIZE, PATH_MTU },
+		{ "no queue",           9,  1500, 0,  -EINVAL,   PATH_QUEUES },
+		{ "too many queues",    9,  1500, 17, -EINVAL,   PATH_QUEUES },
+		{ "no such queue",      9,  1500, 2,  -EINVAL,   PATH_SOCKET },
+		/* clang-format on */
+	};
+	struct net *n = net_open(plain, false);
+	struct dp_port_info info;
+
+	dp_port_close(n->dp, 3, false);
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		enum path_reason reason = PATH_NONE;
+		const char *why = NULL;
+		struct dp_port_config c = port_config(3);
+		int err;
+
+		c.slot = rows[i].slot;
+		c.mtu = rows[i].mtu;
+		c.n_rx_queues = rows[i].n_rx;
+		err = dp_port_open(n->dp, &c, &reason, &why);
+		if (err != rows[i].err || reason != rows[i].reason || !why)
+			FAIL("%s: %s (%s): %s", rows[i].name, strerror(-err), path_name(reason),
+			     why ? why : "");
+		EQUAL(rows[i].name, dp_port_info(n->dp, 9, &info), -ENOENT);
+	}
+	/* Nothing of it is left. */
+	port_open(n, 3, true);
+	send_frame(n, 1, broadcast, 1);
+	expect(n, 3, 1, 0);
+	net_close(n);
+}
+
 /* ---- a stall ---- */
+
+static uint32_t heartbeat_ms(void)
+{
+	return (uint32_t)(config.heartbeat_ns / NSEC_PER_MSEC);
+}
 
 struct shared {
 	bool ready, quit;
@@ -772,7 +879,7 @@ static void no_frame_is_forwarded_late_after_a_stall(void)
 	oldest_ms(&mine, &n_got);
 	if (n_got < 100)
 		FAIL("only %u frames came before the stall", n_got);
-	seq = send_for(&mine, seq, 300);
+	seq = send_for(&mine, seq, 3 * heartbeat_ms());
 	oldest_ms(&mine, &n_got);
 	EQUAL("frames forwarded while stopped", n_got, 0);
 	kill(pid, SIGCONT);
@@ -812,10 +919,14 @@ int main(void)
 		TEST(a_port_closes_and_opens_under_traffic),
 		TEST(a_port_that_vanishes_is_seen_and_closed),
 		TEST(the_host_waits_until_the_kernel_has_learned),
+		TEST(every_queue_is_served),
+		TEST(what_cannot_be_served_is_refused),
 		TEST(no_frame_is_forwarded_late_after_a_stall),
 	};
 
 	setvbuf(stdout, NULL, _IOLBF, 0);
+	if (getenv("XB_HEARTBEAT_MS"))
+		config.heartbeat_ns = strtoul(getenv("XB_HEARTBEAT_MS"), NULL, 10) * NSEC_PER_MSEC;
 	if (!enter_namespaces()) {
 		printf("needs root and namespaces\n");
 		return 77;
