@@ -51,6 +51,8 @@ static int loading_init(struct loading *l, const void *elf, size_t size, const c
 	l->obj = bpf_object__open_mem(elf, size, &opts);
 	if (!l->obj) {
 		err = -errno;
+		if (!err)
+			err = -EINVAL;
 		goto err_fini;
 	}
 	l->prog = bpf_object__find_program_by_name(l->obj, prog);

@@ -354,7 +354,7 @@ int prog_cleanup(const char *pin_dir)
 {
 	const char *why;
 	char dir[256];
-	int err, lock_fd, n;
+	int err, lock_fd = -1, n;
 
 	err = prog_lock(&lock_fd, &why);
 	if (err)

@@ -168,8 +168,10 @@ static char *read_file(const char *path, size_t *len)
 	FILE *f = fopen(path, "rb");
 	char *p;
 
-	if (!f)
+	if (!f) {
 		fail_msg("%s: %s", path, strerror(errno));
+		return NULL;
+	}
 	assert_int_equal(fseek(f, 0, SEEK_END), 0);
 	*len = (size_t)ftell(f);
 	rewind(f);
