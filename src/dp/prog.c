@@ -85,7 +85,8 @@ static int sentinels_open(struct prog_set *ps, const char **why)
 	getrlimit(RLIMIT_NOFILE, &lim);
 	if (lim.rlim_cur > SENTINEL_FD_MAX)
 		lim.rlim_cur = SENTINEL_FD_MAX;
-	top = (int)lim.rlim_cur - SENTINEL_FD_SLACK;
+	top = lim.rlim_cur > 2 * SENTINEL_FD_SLACK ? (int)lim.rlim_cur - SENTINEL_FD_SLACK
+						   : (int)lim.rlim_cur / 2;
 	err = sentinel_open(&ps->sentinel[0]);
 	if (!err)
 		err = sentinel_open(&ps->sentinel[1]);

@@ -65,7 +65,10 @@ struct prog_port_config {
  * link, or puts it into the pinned link that an earlier daemon left, without a
  * gap. The slot must be free; it begins without rules, sockets, uppers and
  * counts. -EBUSY: another program is there. -EOPNOTSUPP: refused by the driver or
- * the verifier (@why has the reason). @recovers_tags tells which object it is.
+ * the verifier (@why has the reason). @recovers_tags tells which object it is;
+ * if a driver accepts the one with the kfunc but cannot tell tags after all,
+ * every frame passes as PUNT_VLAN_ACCEL. So ask for it only where the driver is
+ * known to tell them (veth since 6.8); a tap device is accepted and cannot.
  */
 int prog_attach(struct prog_set *ps, const struct prog_port_config *cfg, bool *recovers_tags,
 		const char **why);

@@ -310,6 +310,7 @@ static void a_queue_without_a_socket_passes(void **state)
 static void uppers_are_replaced_as_a_set(void **state)
 {
 	static const uint16_t two[] = { 1, 4094 }, one[] = { UPPER }, bad[] = { 4095 };
+	static const uint16_t none[] = { 0 };
 
 	(void)state;
 	rules_set(SLOT, USER, OPEN, 0x8100);
@@ -320,6 +321,10 @@ static void uppers_are_replaced_as_a_set(void **state)
 	assert_int_equal(prog_uppers_set(set, SLOT, bad, 1), -EINVAL);
 	assert_int_equal(prog_uppers_set(set, SLOT, NULL, 0), 0);
 	assert_int_equal(run_hex(SLOT, UC Q("001") "0800", 60, QUEUE), XDP_REDIRECT);
+	/* A device of VLAN 0 takes frames with a priority tag, but none without a tag. */
+	assert_int_equal(prog_uppers_set(set, SLOT, none, 1), 0);
+	assert_int_equal(run_hex(SLOT, UC "8100 a000 0800", 60, QUEUE), XDP_PASS);
+	assert_int_equal(run_hex(SLOT, UC "0800", 60, QUEUE), XDP_REDIRECT);
 	/* New rules do not forget them. */
 	assert_int_equal(prog_uppers_set(set, SLOT, one, 1), 0);
 	rules_set(SLOT, USER, OPEN, 0x8100);
