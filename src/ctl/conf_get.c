@@ -6,6 +6,7 @@
 
 #include "ctl/conf.h"
 #include "ctl/conf_value.h"
+#include "ctl/ctlmsg.h"
 
 bool conf_globs_all(struct conf_globs *g)
 {
@@ -25,7 +26,7 @@ struct conf *conf_defaults(void)
 		return NULL;
 	*c = (struct conf){
 		.log_level = LOG_LEVEL_INFO,
-		.control_socket = "/run/xbridged/control.sock",
+		.control_socket = CTLMSG_SOCKET,
 		.workers = 1,
 		.umem_frames = 65536,
 		.frame_size = 2048,
