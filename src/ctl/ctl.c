@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "config.h"
+#include "ctl/ctlsock.h"
 #include "ctl/guard.h"
 #include "ctl/hostpair.h"
 #include "ctl/notify.h"
@@ -445,6 +446,18 @@ static int start_guard(struct ctl *c)
 	return err;
 }
 
+static int open_control_socket(struct ctl *c)
+{
+	int err = ctlsock_open(c, &c->sock);
+
+	if (err == -EADDRINUSE)
+		log_err("another daemon listens at %s (control-socket)", c->conf->control_socket);
+	else if (err)
+		log_err("cannot listen at %s (control-socket): %s", c->conf->control_socket,
+			strerror(-err));
+	return err;
+}
+
 static int start(struct ctl *c, const struct ctl_options *opt)
 {
 	struct dp_config d = dp_config_of(c->conf, opt->pin_dir);
@@ -469,7 +482,8 @@ static int start(struct ctl *c, const struct ctl_options *opt)
 	c->model = model_new();
 	if (!c->mirror || !c->model)
 		return -ENOMEM;
-	return add_events(c);
+	err = add_events(c);
+	return err ? err : open_control_socket(c);
 }
 
 static void stop(struct ctl *c)
@@ -482,6 +496,7 @@ static void stop(struct ctl *c)
 		if (events[i])
 			event_free(events[i]);
 	}
+	ctlsock_close(c->sock);
 	if (c->dp)
 		dp_close(c->dp, c->conf->detach_on_stop);
 	reconcile_close_all(c);
