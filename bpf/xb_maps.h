@@ -68,12 +68,16 @@ struct xb_host_const {
 	__u32 bridge_ifindex;
 };
 
+/* In xb_gate.worker: the thread has died, or has handed over to the kernel bridge. */
+#define XB_WORKER_GONE 0x40000000u
+
 struct xb_gate {
 	__u64 heartbeat_ns;    /* a worker's beat older than this: PASS */
 	__u64 control_beat_ns; /* the same for the control thread; 0: not checked */
 	__u64 control_at_ns;   /* CLOCK_MONOTONIC of the control thread's last beat */
 	__u64 open;            /* 0: shut by the daemon itself */
 	__u64 worker_at_ns[XB_MAX_WORKERS];
+	__u32 worker[XB_MAX_WORKERS]; /* its thread; marked by the kernel, see dp/will.h */
 };
 
 struct xb_punts {

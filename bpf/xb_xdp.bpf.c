@@ -196,7 +196,7 @@ static __always_inline enum punt_reason worker_check(struct xdp_md *ctx,
 						     const volatile struct xb_gate *gate, __u64 now,
 						     struct look *l)
 {
-	__u32 queue = ctx->rx_queue_index;
+	__u32 queue = ctx->rx_queue_index, index;
 	const __u32 *worker;
 
 	if (queue >= XB_MAX_QUEUES)
@@ -206,7 +206,10 @@ static __always_inline enum punt_reason worker_check(struct xdp_md *ctx,
 	if (!worker)
 		return PUNT_NO_SOCKET;
 	/* The bound is a power of two, and the mask is all that the verifier needs. */
-	if (is_older(now, gate->worker_at_ns[*worker & (XB_MAX_WORKERS - 1)], gate->heartbeat_ns))
+	index = *worker & (XB_MAX_WORKERS - 1);
+	if (gate->worker[index] & XB_WORKER_GONE)
+		return PUNT_GATE;
+	if (is_older(now, gate->worker_at_ns[index], gate->heartbeat_ns))
 		return PUNT_BEAT;
 	return PUNT_NONE;
 }

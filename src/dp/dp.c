@@ -196,6 +196,9 @@ void dp_close(struct dp *dp, bool detach)
 
 	if (!dp)
 		return;
+	/* If a worker does not answer, the gate does it, and a frame may overtake another. */
+	for (uint32_t i = 0; i < dp->n_workers; i++)
+		(void)worker_leave(dp->worker[i]);
 	dp_gate_set(dp, false);
 	nap(SERVE_NS);
 	for (int i = 0; i < DRAIN_MS && dp_frames(dp, &s) && s.tx + s.batch; i++)

@@ -154,6 +154,19 @@ static void worker_sleep(struct worker *w)
 		note_event(w, &ev[i]);
 }
 
+/*
+ * Frames that pass to the kernel bridge must not overtake those that wait here.
+ * So the way here is shut by this thread, at a moment when nothing waits; until
+ * it finds one it does not sleep.
+ */
+static void try_to_leave(struct worker *w, bool did)
+{
+	if ((did || w->n_dirty) && clock_diff(w->leave_by_ns, clock_now_ns()) > 0)
+		return;
+	will_fulfil(&w->cfg.gate->worker[w->cfg.index]);
+	w->leave_by_ns = 0;
+}
+
 static void *worker_main(void *arg)
 {
 	struct worker *w = arg;
@@ -161,12 +174,18 @@ static void *worker_main(void *arg)
 	urcu_qsbr_register_thread();
 	w->now_ns = clock_now_ns();
 	beat(w);
+	will_make(&w->will, &w->cfg.gate->worker[w->cfg.index]);
 	while (!__atomic_load_n(&w->stop, __ATOMIC_ACQUIRE)) {
-		if (worker_round(w))
+		bool did = worker_round(w);
+
+		if (w->leave_by_ns)
+			try_to_leave(w, did);
+		else if (did)
 			w->nap_shift = 0;
 		else
 			worker_sleep(w);
 	}
+	will_fulfil(&w->cfg.gate->worker[w->cfg.index]);
 	urcu_qsbr_unregister_thread();
 	return NULL;
 }

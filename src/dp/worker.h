@@ -45,6 +45,12 @@ struct worker_config {
 /* [control] Starts the thread, without ports. */
 int worker_start(const struct worker_config *cfg, struct worker **out);
 /*
+ * [control] From now on, and for good, the frames of its queues pass to the
+ * kernel; it goes on serving what it has. The change is made at a moment when no
+ * frame waits, so that none overtakes another, if there is one within 5 ms.
+ */
+int worker_leave(struct worker *w);
+/*
  * [control] Ends the thread. -ETIMEDOUT if it did not end within a second:
  * then nothing was freed. The ports are the caller's to free, and what they
  * hold is forgotten.

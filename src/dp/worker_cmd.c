@@ -4,6 +4,7 @@
 #include <poll.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "dp/worker_priv.h"
@@ -12,6 +13,7 @@
 
 #define CALL_MS   1000
 #define FRAMES_MS 100
+#define LEAVE_NS  (5 * NSEC_PER_MSEC)
 
 /* ---- worker ---- */
 
@@ -211,6 +213,9 @@ void cmd_serve(struct worker *w)
 	case CMD_FRAMES:
 		frames_sum(w, &c->sum);
 		break;
+	case CMD_LEAVE:
+		w->leave_by_ns = w->now_ns + LEAVE_NS;
+		break;
 	}
 	__atomic_store_n(&w->cmd_state, CMD_DONE, __ATOMIC_RELEASE);
 	(void)!write(w->done_fd, &one, sizeof(one));
@@ -296,5 +301,25 @@ int worker_frames(struct worker *w, struct dp_frame_sum *out)
 
 	if (!err)
 		*out = w->cmd.sum;
+	return err;
+}
+
+static bool has_left(const struct worker *w)
+{
+	const uint32_t *word = &w->cfg.gate->worker[w->cfg.index];
+
+	return __atomic_load_n(word, __ATOMIC_ACQUIRE) & XB_WORKER_GONE;
+}
+
+int worker_leave(struct worker *w)
+{
+	const struct timespec nap = { .tv_nsec = NSEC_PER_MSEC };
+	int err = call(w, CMD_LEAVE, NULL, CALL_MS);
+
+	for (uint32_t i = 0; !err && !has_left(w); i++) {
+		if (i == FRAMES_MS)
+			return -ETIMEDOUT;
+		nanosleep(&nap, NULL);
+	}
 	return err;
 }

@@ -23,12 +23,20 @@
 #include "dp/rxq.h"
 #include "dp/sock.h"
 #include "dp/umem.h"
+#include "dp/will.h"
 #include "dp/worker.h"
 #include "dp/wport.h"
 #include "util/clock.h"
 #include "xb_maps.h"
 
-enum cmd_kind { CMD_PORT_ADD, CMD_PORT_RELEASE, CMD_PORT_FORGET, CMD_PORT_WAITING, CMD_FRAMES };
+enum cmd_kind {
+	CMD_PORT_ADD,
+	CMD_PORT_RELEASE,
+	CMD_PORT_FORGET,
+	CMD_PORT_WAITING,
+	CMD_FRAMES,
+	CMD_LEAVE,
+};
 
 /* Who may touch struct worker_cmd. */
 enum cmd_state {
@@ -70,6 +78,7 @@ struct worker {
 	uint32_t n_open;
 	uint32_t n_in_flight_ports; /* with frames not reaped, of the last round */
 	uint32_t n_held;            /* host copies; atomic, read by control */
+	uint64_t leave_by_ns;       /* hand over to the kernel, at the latest then; 0: no */
 	uint32_t nap_shift;         /* back-off while frames are in flight and nothing happens */
 	struct worker_stats stats;
 
@@ -86,6 +95,7 @@ struct worker {
 	struct learnq learn;
 	uint64_t learn_done; /* atomic, written by control */
 	uint64_t *scratch;   /* bit set for the frame sum */
+	struct will will;
 	pthread_t thread;
 	int epoll_fd; /* what ends a nap: wake_fd (data NULL) and the sockets (data struct sock) */
 	int wake_fd;

@@ -259,16 +259,19 @@ static void the_gate_and_the_beats_shut_the_way(void **state)
 	const struct {
 		const char *name;
 		uint64_t open, beat, worker_at, control_beat, control_at;
+		uint32_t worker;
 		enum punt_reason want;
 	} v[] = {
-		{ "open", 1, hour, now, hour, now, PUNT_NONE },
-		{ "shut", 0, hour, now, hour, now, PUNT_GATE },
-		{ "worker stalled", 1, s, now - 2 * s, hour, now, PUNT_BEAT },
-		{ "worker just in time", 1, hour, now - 2 * s, hour, now, PUNT_NONE },
-		{ "worker ahead of the clock", 1, s, now + hour, hour, now, PUNT_NONE },
-		{ "control stalled", 1, hour, now, s, now - 2 * s, PUNT_CONTROL_BEAT },
-		{ "control not checked", 1, hour, now, 0, 0, PUNT_NONE },
-		{ "never beaten", 1, s, 0, hour, now, PUNT_BEAT },
+		{ "open", 1, hour, now, hour, now, 0, PUNT_NONE },
+		{ "shut", 0, hour, now, hour, now, 0, PUNT_GATE },
+		{ "worker stalled", 1, s, now - 2 * s, hour, now, 0, PUNT_BEAT },
+		{ "worker just in time", 1, hour, now - 2 * s, hour, now, 0, PUNT_NONE },
+		{ "worker ahead of the clock", 1, s, now + hour, hour, now, 0, PUNT_NONE },
+		{ "control stalled", 1, hour, now, s, now - 2 * s, 0, PUNT_CONTROL_BEAT },
+		{ "control not checked", 1, hour, now, 0, 0, 0, PUNT_NONE },
+		{ "worker lives", 1, hour, now, hour, now, 77, PUNT_NONE },
+		{ "worker died", 1, hour, now, hour, now, 77 | XB_WORKER_GONE, PUNT_GATE },
+		{ "never beaten", 1, s, 0, hour, now, 0, PUNT_BEAT },
 	};
 
 	(void)state;
@@ -278,8 +281,10 @@ static void the_gate_and_the_beats_shut_the_way(void **state)
 				       .open = v[i].open,
 				       .control_beat_ns = v[i].control_beat,
 				       .control_at_ns = v[i].control_at };
-		/* The queue is served by worker 2; the beats of the others do not matter. */
+		/* The queue is served by worker 2; the others do not matter. */
 		g->worker_at_ns[2] = v[i].worker_at;
+		g->worker[1] = XB_WORKER_GONE;
+		g->worker[2] = v[i].worker;
 		assert_true(row_holds(v[i].name, SLOT, UC "0800", 60, v[i].want,
 				      v[i].want ? XDP_PASS : XDP_REDIRECT));
 	}
