@@ -135,8 +135,11 @@ static void unicast(const struct view *v, const struct view_bridge *b, const str
 		return;
 	}
 	r->drop = add_known(p, e, r);
-	if (b->flags & VB_PROMISC)
+	if (b->flags & VB_PROMISC) {
+		r->refused = r->drop;
+		r->refused_port = p->slot;
 		add_host(v, b, r);
+	}
 }
 
 /*

@@ -28,6 +28,9 @@ struct verdict {
 	uint32_t count_len;       /* length as the kernel compares it with the MTU */
 	enum fdb_learned learned; /* FDB_SAME when nothing was learned */
 	bool is_flood;
+	enum drop_reason
+		refused;       /* why the known destination does not get it while the host does */
+	uint16_t refused_port; /* slot, with refused */
 	const struct view_port *in;
 	const struct flood_dst *dst; /* valid as long as the view; may point to one[] */
 	uint32_t n;

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ctl/neigh.h"
 #include "ctl/rtmsg.h"
 #include "ctl/rtsock.h"
 #include "ctl/state.h"
@@ -86,23 +87,6 @@ void fdbsync_forget(struct ctl *c, uint16_t bridge)
 
 /* ---- one message ---- */
 
-static uint16_t entry_flags(const struct neigh_info *n)
-{
-	uint16_t flags = FDB_KERNEL;
-
-	if (n->state & NEIGH_STATE_PERMANENT)
-		flags |= FDB_LOCAL;
-	else if (n->state & NEIGH_STATE_NOARP)
-		flags |= FDB_STATIC;
-	if (n->flags & NEIGH_FLAG_STICKY)
-		flags |= FDB_STICKY;
-	if (n->flags & NEIGH_FLAG_EXT_LEARNED)
-		flags |= FDB_EXTERN;
-	if (n->flags_ext & NEIGH_FLAG_EXT_LOCKED)
-		flags |= FDB_LOCKED;
-	return flags;
-}
-
 static void entry_removed(struct ctl *c, struct ctl_bridge *b, uint64_t key)
 {
 	struct fdb_entry old;
@@ -122,7 +106,7 @@ static void entry_told(struct ctl *c, struct ctl_bridge *b, const struct neigh_i
 	struct fdb_entry old;
 	bool was_local = false;
 
-	e.flags = entry_flags(n);
+	e.flags = neigh_fdb_flags(n);
 	e.seen_ns = c->now_ns > age ? c->now_ns - age : 0;
 	if (!fdb_get(b->fdb, fdb_key(n->vid, &n->mac), &old)) {
 		was_local = old.flags & FDB_LOCAL;
@@ -184,6 +168,36 @@ void fdbsync_apply(struct ctl *c, const struct neigh_info *n)
 		return;
 	}
 	entry_told(c, b, n, slot);
+}
+
+/* ---- a port that leaves ---- */
+
+struct leaving {
+	struct ctl *c;
+	uint16_t bridge;
+	uint16_t slot;
+};
+
+static void forget_local(const struct fdb_entry *e, void *arg)
+{
+	struct leaving *l = arg;
+
+	if (e->port == l->slot && (e->flags & FDB_LOCAL))
+		local_del(l->c, l->bridge, &e->mac);
+}
+
+void fdbsync_forget_port(struct ctl *c, uint16_t bridge, uint16_t slot)
+{
+	struct fdb_filter all = { .port = slot, .vid = FDB_ANY };
+	struct leaving l = { .c = c, .bridge = bridge, .slot = slot };
+	struct fdb_cursor cursor = { 0 };
+	struct fdb *f = c->bridge[bridge].fdb;
+
+	if (!f)
+		return;
+	while (fdb_walk(f, &cursor, 4096, forget_local, &l))
+		dp_control_beat(c->dp, clock_now_ns());
+	fdb_flush(f, &all);
 }
 
 /* ---- the whole table ---- */

@@ -118,13 +118,9 @@ static void check_tc(struct ctl *c, struct plan_bridge *pb)
 
 static void port_forget(struct ctl *c, struct ctl_port *p, bool gone)
 {
-	struct ctl_bridge *b = &c->bridge[p->bridge];
-	struct fdb_filter all = { .port = ctl_slot(c, p), .vid = FDB_ANY };
-
 	ports_close(c, p, gone);
 	model_port_del(c->model, ctl_slot(c, p));
-	if (b->fdb)
-		fdb_flush(b->fdb, &all);
+	fdbsync_forget_port(c, p->bridge, ctl_slot(c, p));
 	p->is_used = false;
 }
 

@@ -185,6 +185,9 @@ void fdbsync_apply(struct ctl *c, const struct neigh_info *n);
 /* Reads the kernel's table into ours and removes what the kernel no longer has. */
 int fdbsync_read(struct ctl *c);
 
+/* Removes all entries of a port that leaves its bridge, addresses of the host included. */
+void fdbsync_forget_port(struct ctl *c, uint16_t bridge, uint16_t slot);
+
 /* Forgets the bridge's addresses of the host. */
 void fdbsync_forget(struct ctl *c, uint16_t bridge);
 

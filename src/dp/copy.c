@@ -45,6 +45,8 @@ static uint32_t collect(struct worker *w, const struct verdict *r)
 	enum drop_reason first = DROP_NONE;
 	uint32_t n = 0, n_refused = 0;
 
+	if (r->refused != DROP_NONE)
+		count_drop(w, r->refused_port, r->refused, 1);
 	for (uint32_t i = 0; i < r->n; i++) {
 		enum drop_reason reason = admit(w, r, &r->dst[i], &n);
 
@@ -53,7 +55,8 @@ static uint32_t collect(struct worker *w, const struct verdict *r)
 		n_refused++;
 		if (first == DROP_NONE)
 			first = reason;
-		if (r->is_flood && reason != DROP_SAME_PORT)
+		/* One of several copies: the others may go. */
+		if (r->n > 1 && reason != DROP_SAME_PORT)
 			count_drop(w, r->dst[i].port, reason, 1);
 	}
 	if (n_refused == r->n)

@@ -44,26 +44,9 @@ static uint16_t slot_of(const struct world *w, uint32_t ifindex)
 }
 
 /* The daemon's own reading of a forwarding entry (ctl/fdbsync.c). */
-static uint16_t entry_flags(const struct neigh_info *n)
-{
-	uint16_t flags = FDB_KERNEL;
-
-	if (n->state & NEIGH_STATE_PERMANENT)
-		flags |= FDB_LOCAL;
-	else if (n->state & NEIGH_STATE_NOARP)
-		flags |= FDB_STATIC;
-	if (n->flags & NEIGH_FLAG_STICKY)
-		flags |= FDB_STICKY;
-	if (n->flags & NEIGH_FLAG_EXT_LEARNED)
-		flags |= FDB_EXTERN;
-	if (n->flags_ext & NEIGH_FLAG_EXT_LOCKED)
-		flags |= FDB_LOCKED;
-	return flags;
-}
-
 static int apply_neigh(struct world *w, const struct neigh_info *n)
 {
-	struct fdb_entry e = { .mac = n->mac, .vid = n->vid, .flags = entry_flags(n) };
+	struct fdb_entry e = { .mac = n->mac, .vid = n->vid, .flags = neigh_fdb_flags(n) };
 
 	e.port = slot_of(w, n->ifindex);
 	if (n->is_self || !e.port || mac_is_multicast(&n->mac))
