@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ctl/neigh.h"
 #include "ctl/rtmsg.h"
 
 /* Recorded frames of any size are decided, whatever fits into the default buffers. */
