@@ -17,32 +17,54 @@
 
 /* ---- worker ---- */
 
-/*
- * Half of the frames are for receiving. What a fill ring has cannot be taken
- * back, so a new queue gets an eighth of what the others have left, at least
- * the minimum: the first ones do not take it all. As ports come, a queue that
- * has more than its fair share shrinks by being refilled later.
- */
-static void share_frames(struct worker *w)
+/* An eighth of what is left of the half of the frames that is for receiving. */
+static uint32_t share_of_rest(const struct worker *w)
 {
 	uint32_t half = w->cfg.n_frames / 2, n_given = 0;
-	uint32_t fair = w->n_rx ? half / w->n_rx : 0;
 
 	for (uint32_t i = 0; i < w->n_rx; i++)
 		n_given += w->rx[i]->rxq.target;
+	return n_given < half ? (half - n_given) / 8 : 0;
+}
+
+static void bound_target(const struct worker *w, struct rxq *q)
+{
+	uint32_t fair = w->cfg.n_frames / 2 / w->n_rx;
+
+	if (q->target > fair)
+		q->target = fair;
+	if (q->target > w->cfg.fill_ring)
+		q->target = w->cfg.fill_ring;
+}
+
+/*
+ * What a fill ring has cannot be taken back, so a new queue gets a part of what
+ * the others have left, at least the minimum: the first ones do not take it
+ * all. As ports come, a queue that has more than its fair share shrinks by
+ * being refilled later.
+ */
+static void share_frames(struct worker *w)
+{
 	for (uint32_t i = 0; i < w->n_rx; i++) {
 		struct rxq *q = &w->rx[i]->rxq;
 
 		if (!q->target) {
-			q->target = n_given < half ? (half - n_given) / 8 : 0;
+			q->target = share_of_rest(w);
 			if (q->target < WORKER_MIN_FILL)
 				q->target = WORKER_MIN_FILL;
-			n_given += q->target;
 		}
-		if (q->target > fair)
-			q->target = fair;
-		if (q->target > w->cfg.fill_ring)
-			q->target = w->cfg.fill_ring;
+		bound_target(w, q);
+	}
+}
+
+/* A port has gone: the others may have more. */
+static void share_again(struct worker *w)
+{
+	for (uint32_t i = 0; i < w->n_rx; i++) {
+		struct rxq *q = &w->rx[i]->rxq;
+
+		q->target += share_of_rest(w);
+		bound_target(w, q);
 	}
 }
 
@@ -132,6 +154,7 @@ static void port_forget(struct worker *w, struct wport *p)
 			w->open[n++] = w->open[i];
 	}
 	w->n_open = n;
+	share_again(w);
 }
 
 static uint32_t port_waiting(const struct wport *p)

@@ -30,6 +30,7 @@ int main(void)
 		TEST(a_port_closes_and_opens_under_traffic),
 		TEST(a_port_that_vanishes_is_seen_and_closed),
 		TEST(the_host_waits_until_the_kernel_has_learned),
+		TEST(frames_of_a_closed_port_go_to_the_others),
 		TEST(every_queue_is_served),
 		TEST(what_cannot_be_served_is_refused),
 		TEST(no_frame_is_forwarded_late_after_a_stall),

@@ -98,6 +98,36 @@ void a_port_that_vanishes_is_seen_and_closed(void)
 	net_close(n);
 }
 
+static uint64_t frames_in_fill(struct net *n)
+{
+	struct dp_frame_sum s;
+
+	nap_ms(heartbeat_ms()); /* the worker refills at least so often */
+	if (!dp_frames(n->dp, &s))
+		FAIL("the worker did not answer");
+	return s.fill;
+}
+
+void frames_of_a_closed_port_go_to_the_others(void)
+{
+	struct net *n = net_open(plain, false);
+	uint64_t four = frames_in_fill(n), two, three;
+
+	dp_port_close(n->dp, 3, false);
+	dp_port_close(n->dp, 4, false);
+	two = frames_in_fill(n);
+	if (two < four * 3 / 4 || two > config.n_frames / 2)
+		FAIL("%llu frames to receive for 4 ports, %llu for 2", (unsigned long long)four,
+		     (unsigned long long)two);
+	/* A port that comes finds its part. */
+	port_open(n, 3, true);
+	three = frames_in_fill(n);
+	if (three < two + 64)
+		FAIL("%llu frames to receive for 2 ports, %llu for 3", (unsigned long long)two,
+		     (unsigned long long)three);
+	net_close(n);
+}
+
 void every_queue_is_served(void)
 {
 	enum { QUEUES = 4, N = 64 };

@@ -124,6 +124,7 @@ void the_host_waits_until_the_kernel_has_learned(void);
 void a_port_is_promiscuous_while_it_is_open(void);
 void a_port_closes_and_opens_under_traffic(void);
 void a_port_that_vanishes_is_seen_and_closed(void);
+void frames_of_a_closed_port_go_to_the_others(void);
 void every_queue_is_served(void);
 void what_cannot_be_served_is_refused(void);
 void no_frame_is_forwarded_late_after_a_stall(void);
