@@ -30,7 +30,7 @@ static bool in_list(const char *kind, const char *const *list)
 
 static bool is_virtual_kind(const char *kind)
 {
-	static const char *const list[] = { "veth", "tun", "netkit", NULL };
+	static const char *const list[] = { "veth", "tun", NULL };
 
 	return in_list(kind, list);
 }
@@ -138,6 +138,7 @@ static void set_link(struct plan_port *p, const struct mirror_link *l)
 	p->mtu = l->info.mtu;
 	p->n_rx_queues = l->info.num_rx_queues ? l->info.num_rx_queues : 1;
 	p->is_virtual = is_virtual_kind(l->info.kind);
+	p->hides_tags = !strcmp(l->info.kind, "veth");
 }
 
 static int kernel_port(const struct plan_input *in, struct plan_bridge *b,

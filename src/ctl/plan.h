@@ -29,7 +29,8 @@ struct plan_port {
 	struct mac mac;
 	enum path_reason reason; /* PATH_NONE: on the user path */
 	bool receive;            /* XDP program and RX sockets; else TX-only egress */
-	bool is_virtual;         /* veth, tun or tap: partial checksums, accelerated tags */
+	bool is_virtual;         /* veth, tun or tap: checksums may be partial */
+	bool hides_tags;         /* veth: VLAN tags may lie beside the frame */
 	bool is_locked, is_tunnel;
 	enum conf_mode mode;
 	uint32_t mtu;

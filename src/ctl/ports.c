@@ -149,7 +149,7 @@ static bool loses_tags(struct ctl *c, struct ctl_port *p, const struct plan_port
 {
 	struct dp_port_info info;
 
-	if (!pp->receive || !pp->is_virtual || dp_port_info(c->dp, ctl_slot(c, p), &info))
+	if (!pp->receive || !pp->hides_tags || dp_port_info(c->dp, ctl_slot(c, p), &info))
 		return false;
 	return !info.recovers_tags;
 }
@@ -162,7 +162,7 @@ static int port_open(struct ctl *c, struct ctl_port *p, const struct plan_bridge
 		.ifindex = pp->ifindex,
 		.mtu = pp->mtu,
 		.receive = pp->receive,
-		.recover_tags = pp->is_virtual,
+		.recover_tags = pp->hides_tags,
 		.standalone = pb->source == CONF_SOURCE_FILE,
 		.mode = p->mode,
 		.rules = { .flags = port_rule_flags(pp), .bridge = p->bridge },

@@ -523,6 +523,10 @@ int reconcile_run(struct ctl *c)
 		err = run_once(c);
 	if (err == 1)
 		err = 0;
+	if (!err && !c->is_swept) {
+		dp_sweep(c->dp);
+		c->is_swept = true;
+	}
 	if (!err && dp_view(c->dp) && !c->is_gate_open) {
 		dp_gate_set(c->dp, true);
 		c->is_gate_open = true;

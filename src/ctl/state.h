@@ -139,6 +139,7 @@ struct ctl {
 	bool fdb_wanted;     /* a bridge's FDB has to be read */
 	bool statics_wanted; /* static entries of the file may have changed */
 	bool is_gate_open;
+	bool is_swept;           /* of what an earlier daemon left */
 	uint64_t resync_from_ns; /* since when a resync is due; 0: none is */
 	uint64_t resync_next_ns; /* not before */
 	uint64_t now_ns;         /* of the current round of the event loop */

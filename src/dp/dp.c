@@ -214,6 +214,11 @@ int dp_cleanup(const char *pin_dir)
 	return prog_cleanup(pin_dir);
 }
 
+void dp_sweep(struct dp *dp)
+{
+	prog_sweep(dp->progs);
+}
+
 void dp_gate_set(struct dp *dp, bool open)
 {
 	__atomic_store_n(&dp->gate->open, open ? 1 : 0, __ATOMIC_RELEASE);

@@ -56,6 +56,12 @@ void dp_close(struct dp *dp, bool detach);
 /* Detaches and unpins what an earlier daemon left in this namespace. Number of links removed. */
 int dp_cleanup(const char *pin_dir);
 
+/*
+ * To be called once, when the first plan has been carried out: detaches the
+ * programs of ports that an earlier daemon had and that are not open now.
+ */
+void dp_sweep(struct dp *dp);
+
 /* The gate of all bridges. Opened once the first view is published. */
 void dp_gate_set(struct dp *dp, bool open);
 
