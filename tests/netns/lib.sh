@@ -16,6 +16,11 @@
 #					to what lib.sh needs; returns when it answers
 #	daemon_stop, daemon_signal S	ends it and waits; sends it a signal
 #	ctl ARGUMENT...			xbridgectl to that daemon
+#	on_user_path [PORT...]	the bridges are served and these ports on the user path
+#	reason_is DEV REASON	of a port or bridge; none: the user path
+#	told TEXT		the history has a line with this text
+#	port_stat PORT JQ	a number of `xbridgectl stats`, as in .rx_frames
+#	fdb_port kernel|user MAC	the port on which that table has the station
 #	wait_for SECONDS COMMAND...	until it succeeds; fails the test if it does not
 #	gen NAME ARGUMENT...		xbgen in a namespace
 #	recv_start NAME ID ARGUMENT...	a receiver on eth0 there, ready when it returns
@@ -169,6 +174,42 @@ daemon_stop()
 ctl()
 {
 	"$XB_BUILD/xbridgectl" --socket "$T/control" "$@"
+}
+
+on_user_path()
+{
+	local port
+	for port in "$@"; do
+		reason_is "$port" none || return 1
+	done
+	ctl -j status | jq -e '.gate == "open" and ([.bridges[] | select(.gate == "open")] | length > 0)'
+}
+
+reason_is()
+{
+	ctl -j status | jq -e --arg dev "$1" --arg reason "$2" \
+		'[.bridges[] | ., .ports[] | select(.ifname == $dev and .reason == $reason)] | length > 0'
+}
+
+told()
+{
+	ctl -j status | jq -e --arg text "$1" 'any(.history[].text; contains($text))'
+}
+
+port_stat()
+{
+	ctl -j stats | jq "[.ports[] | select(.ifname == \"$1\" and (.host | not)) | $2] | add // 0"
+}
+
+# Without a port of the host's own.
+fdb_port()
+{
+	if [ "$1" = kernel ]; then
+		in_ns sw bridge -j fdb show br br0
+	else
+		ctl -j fdb
+	fi | jq -r --arg mac "$2" \
+		'[.[] | select(.mac == $mac and .state != "permanent") | .ifname] | unique | join(" ")'
 }
 
 gen()
