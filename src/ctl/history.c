@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <time.h>
 
+#include "util/clock.h"
+
 void history_add(struct history *h, enum log_level level, const char *fmt, ...)
 {
 	struct history_item *i = &h->item[h->n++ % HISTORY_N];
@@ -17,5 +19,8 @@ void history_add(struct history *h, enum log_level level, const char *fmt, ...)
 	va_start(ap, fmt);
 	vsnprintf(i->text, sizeof(i->text), fmt, ap);
 	va_end(ap);
-	log_write(level, "%s", i->text);
+	h->limit.interval_ns = HISTORY_SEC * NSEC_PER_SEC;
+	h->limit.burst = HISTORY_BURST;
+	if (log_limit_ok(&h->limit, "events", clock_now_ns()))
+		log_write(level, "%s", i->text);
 }

@@ -13,6 +13,9 @@
 #define HISTORY_N    64
 #define HISTORY_SIZE 160
 
+#define HISTORY_SEC   10
+#define HISTORY_BURST 200
+
 struct history_item {
 	uint64_t real_ms; /* CLOCK_REALTIME */
 	enum log_level level;
@@ -22,9 +25,14 @@ struct history_item {
 struct history {
 	struct history_item item[HISTORY_N];
 	uint64_t n; /* ever added; the newest is (n - 1) % HISTORY_N */
+	struct log_limit limit;
 };
 
-/* Logs the line and remembers it. */
+/*
+ * Remembers the line and logs it; of a storm, a port that flaps say, only the
+ * first HISTORY_BURST lines in HISTORY_SEC seconds are logged, and then how many
+ * were not.
+ */
 void history_add(struct history *h, enum log_level level, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 
