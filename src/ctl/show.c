@@ -74,7 +74,7 @@ json_t *show_string(const char *text)
 	char plain[HISTORY_SIZE * 2];
 	size_t i;
 
-	for (i = 0; text[i] && i < sizeof(plain) - 1; i++) {
+	for (i = 0; i < sizeof(plain) - 1 && text[i]; i++) {
 		unsigned char b = (unsigned char)text[i];
 
 		plain[i] = (char)(b < ' ' || b == 0x7f ? '?' : b);

@@ -9,7 +9,7 @@
 #include "ctl/rtsock.h"
 #include "ctl/show_priv.h"
 
-#define BATCH      128
+#define BATCH      64
 #define N_BUCKETS  8
 #define PASSES_MAX 8
 

@@ -100,18 +100,21 @@ static void set_data_plane(struct show *s, json_t *o, uint16_t slot)
 static void set_summary(struct show *s, json_t *o, uint16_t slot)
 {
 	struct dp_port_counters n;
-	uint64_t passed = 0, dropped = 0;
+	json_t *sums = json_object();
+	uint64_t passed = 0, dropped;
 
 	show_counters(s->c, slot, &n);
+	dropped = n.dropped_standalone;
 	for (uint32_t i = PUNT_NONE + 1; i < PUNT_N; i++)
 		passed += n.punt[i];
 	for (uint32_t i = DROP_NONE + 1; i < DROP_N; i++)
 		dropped += n.user.drop[i];
-	show_set(s, o, "counters",
-		 json_pack("{s:I, s:I, s:I, s:I, s:I}", "rx_frames", (json_int_t)n.user.rx_frames,
-			   "tx_frames", (json_int_t)n.user.tx_frames, "redirected",
-			   (json_int_t)n.redirected, "passed", (json_int_t)passed, "dropped",
-			   (json_int_t)(dropped + n.dropped_standalone)));
+	show_set_count(s, sums, "rx_frames", n.user.rx_frames);
+	show_set_count(s, sums, "tx_frames", n.user.tx_frames);
+	show_set_count(s, sums, "redirected", n.redirected);
+	show_set_count(s, sums, "passed", passed);
+	show_set_count(s, sums, "dropped", dropped);
+	show_set(s, o, "counters", sums);
 }
 
 bool show_port_unit(struct show *s)

@@ -144,7 +144,7 @@ static uint32_t filter_bit(int filter)
 /* One filter of @n words that are left. How many it took, or -EINVAL. */
 static int parse_filter(const struct parser *p, int n, char *const *word, struct ctlmsg_request *r)
 {
-	int filter, err = find_word(p, filters, word[0], &filter);
+	int filter = 0, err = find_word(p, filters, word[0], &filter);
 	uint32_t bit;
 
 	if (err)
@@ -172,7 +172,7 @@ static int parse_filter(const struct parser *p, int n, char *const *word, struct
 /* The word after the object; it may be left out, for "show". */
 static int parse_verb(const struct parser *p, const char *text, struct ctlmsg_request *r)
 {
-	int verb, err = find_word(p, verbs, text, &verb);
+	int verb = VERB_SHOW, err = find_word(p, verbs, text, &verb);
 
 	if (err)
 		return err;
@@ -188,7 +188,7 @@ int args_parse(int n, char *const *word, struct ctlmsg_request *out, char *why, 
 {
 	const struct parser p = { why, size };
 	struct ctlmsg_request r = { 0 };
-	int cmd, i, k;
+	int cmd = 0, i, k;
 
 	if (n < 1)
 		return refuse(&p, "no command is given");
