@@ -79,6 +79,14 @@ struct mirror_reading {
 	struct ctl *c;
 };
 
+/* As take_mirror(), for the mirror in use. */
+static int take_states(void *arg, const struct rtmsg_info *i, const struct nlmsghdr *h)
+{
+	struct mirror_reading *r = arg;
+
+	return mirror_apply(r->m, i, h, &r->c->plan_wanted);
+}
+
 /* The control thread is alive while it reads; bridges whose tables are too old are shut. */
 static void resync_tick(void *arg)
 {
@@ -160,6 +168,25 @@ static void do_resync(struct ctl *c)
 			    "cannot read the configuration of the kernel: %s", strerror(-err));
 }
 
+/*
+ * States that `bridge mst set` changes are not notified (kernels up to 7.2): as
+ * long as a bridge has MST on they are read every mst-poll, and at once after a
+ * port's notification, which a daemon for spanning trees often causes as well.
+ */
+static void poll_mst(struct ctl *c, bool at_once)
+{
+	struct mirror_reading r = { .m = c->mirror, .c = c };
+	int err;
+
+	if (!c->has_mst ||
+	    (!at_once && c->now_ns - c->mst_at_ns < (uint64_t)c->conf->mst_poll_ms * NSEC_PER_MSEC))
+		return;
+	c->mst_at_ns = c->now_ns;
+	err = rtsock_dump(c->rt, RTREQ_VLANS, take_states, NULL, &r);
+	if (err && err != -EINTR)
+		set_resync(c);
+}
+
 /* ---- one round: everything that is due, in the order that keeps traffic right ---- */
 
 static void do_plan(struct ctl *c)
@@ -219,8 +246,10 @@ static void round_run(struct ctl *c)
 	ctl_read_events(c);
 	if (c->resync_wanted)
 		do_resync(c);
-	if (c->plan_wanted)
+	if (c->plan_wanted) {
+		poll_mst(c, true);
 		do_plan(c);
+	}
 }
 
 static void on_event(evutil_socket_t fd, short what, void *arg)
@@ -271,6 +300,7 @@ static void on_tick(evutil_socket_t fd, short what, void *arg)
 	c->now_ns = clock_now_ns();
 	learn_refresh(c);
 	guard_look(c);
+	poll_mst(c, false);
 	check_ports(c);
 	if (c->watchdog_ns && c->now_ns - c->watchdog_sent_ns > c->watchdog_ns / 4) {
 		(void)notify_send("WATCHDOG=1");

@@ -193,8 +193,7 @@ static enum path_reason bridge_reason(const struct plan_input *in, const struct 
 		return PATH_CONFIGURED;
 	if (bi->fdb_max_learned)
 		return PATH_FDB_LIMIT;
-	/* Its states are not notified, and nothing here polls them yet. */
-	if (bi->boolopt & BRIDGE_OPT_MST)
+	if ((bi->boolopt & BRIDGE_OPT_MST) && in->conf->mst == CONF_MST_KERNEL)
 		return PATH_MST;
 	if ((bi->flags &
 	     (BRIDGE_NF_CALL_IPTABLES | BRIDGE_NF_CALL_IP6TABLES | BRIDGE_NF_CALL_ARPTABLES)) &&

@@ -485,6 +485,9 @@ static int run_once(struct ctl *c)
 	if (err)
 		return err;
 	c->stats.n_plans++;
+	c->has_mst = false;
+	for (uint32_t i = 0; i < plan->n_bridges; i++)
+		c->has_mst = c->has_mst || (plan->bridge[i].attr.mst && plan->bridge[i].n_receive);
 	err = apply(c, plan);
 	if (!err && c->fdb_wanted) {
 		err = fdbsync_read(c);

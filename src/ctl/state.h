@@ -144,6 +144,8 @@ struct ctl {
 	uint64_t resync_next_ns; /* not before */
 	uint64_t now_ns;         /* of the current round of the event loop */
 	uint64_t started_ns;
+	bool has_mst; /* a bridge on the user path has MST on */
+	uint64_t mst_at_ns;
 	bool guard_wanted; /* the guard has to look again */
 	uint64_t guard_at_ns;
 	uint64_t checked_ns; /* when the ports' sockets were looked at */

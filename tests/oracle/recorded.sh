@@ -11,7 +11,7 @@ status=0
 
 tests/oracle/replay $folder >$log || status=$?
 cat $log
-for group in fdb flags flat pvid self size tx vlan vlanad vstate; do
+for group in fdb flags flat mst pvid self size tx vlan vlanad vstate; do
 	grep -q "^$group: .*; [1-9][0-9]* frames decided" $log || {
 		echo "$group: no frame was decided by the forwarder"
 		status=1
