@@ -15,6 +15,7 @@
 #include "ctl/guard.h"
 #include "ctl/hostpair.h"
 #include "ctl/notify.h"
+#include "ctl/ports.h"
 #include "ctl/rtmsg.h"
 #include "ctl/rtsock.h"
 #include "ctl/state.h"
@@ -87,22 +88,38 @@ static int take_states(void *arg, const struct rtmsg_info *i, const struct nlmsg
 	return mirror_apply(r->m, i, h, &r->c->plan_wanted);
 }
 
-/* The control thread is alive while it reads; bridges whose tables are too old are shut. */
+static void watchdog_feed(struct ctl *c, uint64_t now_ns)
+{
+	if (!c->watchdog_ns || now_ns - c->watchdog_sent_ns <= c->watchdog_ns / 4)
+		return;
+	(void)notify_send("WATCHDOG=1");
+	c->watchdog_sent_ns = now_ns;
+}
+
+void ctl_alive(struct ctl *c)
+{
+	uint64_t now_ns = clock_now_ns(), limit_ns;
+
+	dp_control_beat(c->dp, now_ns);
+	watchdog_feed(c, now_ns);
+	limit_ns = (uint64_t)c->conf->resync_deadline_ms * NSEC_PER_MSEC;
+	if (!c->resync_from_ns || c->is_overdue || now_ns - c->resync_from_ns <= limit_ns)
+		return;
+	c->is_overdue = true;
+	history_add(&c->history, LOG_LEVEL_WARN,
+		    "configuration could not be read in time: the kernel forwards meanwhile");
+	/* What stand-alone bridges do is in the file. */
+	for (uint32_t i = 0; i < XB_MAX_BRIDGES; i++) {
+		if (c->bridge[i].is_used && c->bridge[i].source == CONF_SOURCE_KERNEL)
+			ports_bridge_shut(c, &c->bridge[i]);
+	}
+}
+
 static void resync_tick(void *arg)
 {
 	struct mirror_reading *r = arg;
-	struct ctl *c = r->c;
-	uint64_t now = clock_now_ns();
 
-	dp_control_beat(c->dp, now);
-	if (c->resync_from_ns && c->is_gate_open &&
-	    now - c->resync_from_ns > (uint64_t)c->conf->resync_deadline_ms * NSEC_PER_MSEC) {
-		dp_gate_set(c->dp, false);
-		c->is_gate_open = false;
-		history_add(
-			&c->history, LOG_LEVEL_WARN,
-			"configuration could not be read in time: the kernel forwards meanwhile");
-	}
+	ctl_alive(r->c);
 }
 
 static int read_mirror(struct ctl *c, struct mirror **out)
@@ -195,10 +212,8 @@ static void do_plan(struct ctl *c)
 
 	c->plan_wanted = false;
 	err = reconcile_run(c);
-	if (!err) {
-		c->resync_from_ns = c->resync_wanted ? c->resync_from_ns : 0;
+	if (!err)
 		return;
-	}
 	if (err == -EINTR || err == -ETIMEDOUT || err == -ENOBUFS)
 		set_resync(c);
 	c->plan_wanted = true;
@@ -240,7 +255,7 @@ static void check_ports(struct ctl *c)
 static void round_run(struct ctl *c)
 {
 	c->now_ns = clock_now_ns();
-	dp_control_beat(c->dp, c->now_ns);
+	ctl_alive(c);
 	if (learn_run(c))
 		event_active(c->ev_dp, EV_READ, 0);
 	ctl_read_events(c);
@@ -302,10 +317,6 @@ static void on_tick(evutil_socket_t fd, short what, void *arg)
 	guard_look(c);
 	poll_mst(c, false);
 	check_ports(c);
-	if (c->watchdog_ns && c->now_ns - c->watchdog_sent_ns > c->watchdog_ns / 4) {
-		(void)notify_send("WATCHDOG=1");
-		c->watchdog_sent_ns = c->now_ns;
-	}
 	round_run(c);
 }
 
@@ -356,6 +367,7 @@ static void keep_fixed(struct conf *to, const struct conf *from)
 	to->heartbeat_ms = from->heartbeat_ms;
 	to->control_heartbeat_ms = from->control_heartbeat_ms;
 	to->netlink_buffer = from->netlink_buffer;
+	to->fdb_max = from->fdb_max;
 	to->n_worker_cpus = from->n_worker_cpus;
 	memcpy(to->worker_cpus, from->worker_cpus, sizeof(to->worker_cpus));
 	memcpy(to->control_socket, from->control_socket, sizeof(to->control_socket));

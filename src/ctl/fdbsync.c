@@ -7,7 +7,6 @@
 #include "ctl/rtmsg.h"
 #include "ctl/rtsock.h"
 #include "ctl/state.h"
-#include "util/clock.h"
 
 /* ---- addresses of the host ---- */
 
@@ -196,7 +195,7 @@ void fdbsync_forget_port(struct ctl *c, uint16_t bridge, uint16_t slot)
 	if (!f)
 		return;
 	while (fdb_walk(f, &cursor, 4096, forget_local, &l))
-		dp_control_beat(c->dp, clock_now_ns());
+		ctl_alive(c);
 	fdb_flush(f, &all);
 }
 
@@ -278,7 +277,7 @@ static int sweep(struct ctl *c, struct ctl_bridge *b, struct keys *keys)
 		return -ENOMEM;
 	qsort(keys->v, keys->n, sizeof(*keys->v), compare);
 	while (fdb_walk(b->fdb, &cursor, 1024, sweep_entry, &s))
-		dp_control_beat(c->dp, clock_now_ns());
+		ctl_alive(c);
 	for (uint32_t i = 0; i < s.gone.n; i++)
 		entry_removed(c, b, s.gone.v[i]);
 	free(s.gone.v);
@@ -289,7 +288,7 @@ static void beat(void *arg)
 {
 	struct reading *r = arg;
 
-	dp_control_beat(r->c->dp, clock_now_ns());
+	ctl_alive(r->c);
 }
 
 int fdbsync_read(struct ctl *c)

@@ -332,6 +332,37 @@ static enum path_reason file_port_reason(const struct plan_input *in, const stru
 	return port_veto(in, p->ifindex);
 }
 
+/* What must not even be sent to: somebody else forwards there, or the host lives there. */
+static bool is_refused(enum path_reason reason)
+{
+	return reason == PATH_CONFLICT || reason == PATH_HAS_ADDRESS || reason == PATH_SWITCHDEV ||
+	       reason == PATH_TUNNEL_DEVICE;
+}
+
+static void file_port(const struct plan_input *in, const struct conf_bridge *cb,
+		      const struct conf_port *cp, struct plan_port *p)
+{
+	const struct mirror_link *l = mirror_find_name(in->mirror, cp->name);
+	bool up = false;
+
+	memcpy(p->name, cp->name, sizeof(p->name));
+	if (l) {
+		set_link(p, l);
+		up = (l->info.flags & IFF_UP) && l->info.carrier;
+	}
+	p->mode = conf_port_mode(in->conf, cb->name, p->name);
+	p->reason = file_port_reason(in, l, p);
+	/* As if it were not there. */
+	if (is_refused(p->reason)) {
+		p->ifindex = 0;
+		up = false;
+	}
+	file_port_attr(&p->attr, cb, cp, up);
+	if (p->is_virtual)
+		p->attr.flags |= MP_CSUM;
+	p->attr.mtu = p->mtu;
+}
+
 static int file_bridge(const struct plan_input *in, struct plan_bridge *b)
 {
 	const struct conf_bridge *cb = b->conf;
@@ -347,24 +378,8 @@ static int file_bridge(const struct plan_input *in, struct plan_bridge *b)
 	b->port = calloc(cb->n_ports ? cb->n_ports : 1, sizeof(*b->port));
 	if (!b->port)
 		return -ENOMEM;
-	for (uint32_t i = 0; i < cb->n_ports; i++) {
-		const struct conf_port *cp = &cb->port[i];
-		const struct mirror_link *l = mirror_find_name(in->mirror, cp->name);
-		struct plan_port *p = &b->port[b->n_ports++];
-		bool up = false;
-
-		memcpy(p->name, cp->name, sizeof(p->name));
-		if (l) {
-			set_link(p, l);
-			up = (l->info.flags & IFF_UP) && l->info.carrier;
-		}
-		p->mode = conf_port_mode(in->conf, b->name, p->name);
-		file_port_attr(&p->attr, cb, cp, up);
-		if (p->is_virtual)
-			p->attr.flags |= MP_CSUM;
-		p->attr.mtu = p->mtu;
-		p->reason = file_port_reason(in, l, p);
-	}
+	for (uint32_t i = 0; i < cb->n_ports; i++)
+		file_port(in, cb, &cb->port[i], &b->port[b->n_ports++]);
 	finish_bridge(b);
 	return 0;
 }
@@ -381,14 +396,19 @@ static bool is_named(const struct conf *c, const char *name)
 	return conf_bridge_find(c, name) != NULL;
 }
 
+static bool has_bridge(const struct plan *p, const char *name)
+{
+	for (uint32_t i = 0; i < p->n_bridges; i++) {
+		if (!strcmp(p->bridge[i].name, name))
+			return true;
+	}
+	return false;
+}
+
 static struct plan_bridge *add_bridge(struct plan *p, const struct conf *c, const char *name)
 {
 	struct plan_bridge *b;
 
-	for (uint32_t i = 0; i < p->n_bridges; i++) {
-		if (!strcmp(p->bridge[i].name, name))
-			return NULL;
-	}
 	b = realloc(p->bridge, (p->n_bridges + 1) * sizeof(*b));
 	if (!b)
 		return NULL;
@@ -404,7 +424,7 @@ static void add_waiting(struct plan *p, const struct conf *c, const char *name)
 {
 	struct plan_bridge *b;
 
-	if (strpbrk(name, "*?[") || !is_named(c, name))
+	if (strpbrk(name, "*?[") || !is_named(c, name) || has_bridge(p, name))
 		return;
 	b = add_bridge(p, c, name);
 	if (b)
@@ -427,8 +447,9 @@ static int add_bridges(struct plan *p, const struct plan_input *in)
 	for (uint32_t i = 0; !err && i < m->n; i++) {
 		const struct mirror_link *l = m->link[i];
 
+		/* While names are exchanged two may have the same one: the next message tells. */
 		if (!l->seen_device || !(l->info.present & LINK_HAS_BRIDGE) ||
-		    !conf_bridge_is_selected(c, l->info.name))
+		    !conf_bridge_is_selected(c, l->info.name) || has_bridge(p, l->info.name))
 			continue;
 		b = add_bridge(p, c, l->info.name);
 		err = b ? kernel_bridge(in, b, l) : -ENOMEM;

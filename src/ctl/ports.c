@@ -41,36 +41,76 @@ static void counters_keep(struct ctl *c, struct ctl_port *p)
 
 void ports_close(struct ctl *c, struct ctl_port *p, bool gone)
 {
-	uint16_t slot = ctl_slot(c, p);
-
-	if (!p->is_open)
-		return;
-	counters_keep(c, p);
-	dp_port_close(c->dp, slot, gone);
+	if (p->is_open) {
+		ctl_alive(c);
+		counters_keep(c, p);
+		dp_port_close(c->dp, ctl_slot(c, p), gone);
+	}
+	/* A port that could not be opened has it switched off as well. */
 	if (p->rxvlan_was_on && !gone)
 		(void)guard_rxvlan_restore(p->name);
 	p->rxvlan_was_on = false;
 	p->is_open = p->is_receive = false;
 }
 
-void reconcile_link_gone(struct ctl *c, uint32_t ifindex)
+static void host_close(struct ctl *c, struct ctl_bridge *b, bool gone)
 {
-	struct ctl_port *p = ctl_port_by_ifindex(c, ifindex);
-
-	if (!p || p->is_host || !p->is_open)
-		return;
-	ports_close(c, p, true);
-	history_add(&c->history, LOG_LEVEL_NOTICE, "port %s of %s has gone: given back", p->name,
-		    c->bridge[p->bridge].name);
+	if (b->host_slot) {
+		ports_close(c, &c->port[b->host_slot], gone);
+		c->port[b->host_slot].ifindex = 0;
+	}
+	if (b->h_ifindex)
+		(void)hostpair_remove(b->ifindex);
+	b->h_ifindex = b->q_ifindex = 0;
 }
 
 void ports_host_close(struct ctl *c, struct ctl_bridge *b)
 {
-	if (b->host_slot)
-		ports_close(c, &c->port[b->host_slot], false);
-	if (b->h_ifindex)
-		(void)hostpair_remove(b->ifindex);
-	b->h_ifindex = b->q_ifindex = 0;
+	host_close(c, b, false);
+}
+
+/* Until there is another pair the kernel forwards, and floods to the host itself. */
+static void host_gone(struct ctl *c, struct ctl_bridge *b)
+{
+	ports_bridge_shut(c, b);
+	host_close(c, b, true);
+	c->plan_wanted = true;
+	history_add(&c->history, LOG_LEVEL_WARN,
+		    "bridge %s: its private veth pair has gone: making another one", b->name);
+}
+
+static struct ctl_bridge *bridge_of_pair(struct ctl *c, uint32_t ifindex)
+{
+	for (uint32_t i = 0; i < XB_MAX_BRIDGES; i++) {
+		struct ctl_bridge *b = &c->bridge[i];
+
+		if (b->is_used && (b->h_ifindex == ifindex || b->q_ifindex == ifindex))
+			return b;
+	}
+	return NULL;
+}
+
+void reconcile_link_gone(struct ctl *c, uint32_t ifindex)
+{
+	struct ctl_bridge *b = ifindex ? bridge_of_pair(c, ifindex) : NULL;
+	struct ctl_port *p;
+
+	if (b) {
+		host_gone(c, b);
+		return;
+	}
+	p = ctl_port_by_ifindex(c, ifindex);
+	if (!p)
+		return;
+	/* Another device may come with this index: nothing is known about that one. */
+	p->veto = PATH_NONE;
+	p->n_tries = 0;
+	p->retry_ns = p->egress_retry_ns = 0;
+	if (!p->is_open)
+		return;
+	ports_close(c, p, true);
+	history_add(&c->history, LOG_LEVEL_NOTICE, "port %s of %s has gone: given back", p->name,
+		    c->bridge[p->bridge].name);
 }
 
 /* The bridge's gate; shut, every frame of its ports passes to the kernel. */
@@ -88,7 +128,17 @@ void ports_bridge_rules(struct ctl *c, struct ctl_bridge *b, const struct plan_b
 	if (pb && pb->neigh)
 		r.flags |= XB_BRIDGE_NEIGH;
 	(void)dp_bridge_rules_set(c->dp, ctl_index(c, b), &r);
+	b->rules = r;
 	b->is_open = open;
+}
+
+void ports_bridge_shut(struct ctl *c, struct ctl_bridge *b)
+{
+	if (!b->is_open)
+		return;
+	b->rules.flags &= ~(uint32_t)XB_BRIDGE_OPEN;
+	(void)dp_bridge_rules_set(c->dp, ctl_index(c, b), &b->rules);
+	b->is_open = false;
 }
 
 /* ---- opening ---- */
@@ -132,11 +182,14 @@ static uint32_t port_rule_flags(const struct plan_port *pp)
 /* A device that strips tags in hardware must stop, or tell the tag to the program. */
 static int stop_stripping(struct ctl *c, struct ctl_port *p, const struct plan_port *pp)
 {
+	bool was_on = false;
 	int err;
 
 	if (!pp->receive || pp->is_virtual)
 		return 0;
-	err = guard_rxvlan_off(p->name, &p->rxvlan_was_on);
+	err = guard_rxvlan_off(p->name, &was_on);
+	/* At a second try it is off already; what it was at first counts. */
+	p->rxvlan_was_on = p->rxvlan_was_on || was_on;
 	if (err)
 		port_failed(c, p, PATH_VLAN_ACCEL,
 			    "the device strips VLAN tags and cannot be told not to "
@@ -165,7 +218,9 @@ static int port_open(struct ctl *c, struct ctl_port *p, const struct plan_bridge
 		.recover_tags = pp->hides_tags,
 		.standalone = pb->source == CONF_SOURCE_FILE,
 		.mode = p->mode,
-		.rules = { .flags = port_rule_flags(pp), .bridge = p->bridge },
+		/* Nothing comes in before it is known that no tag gets lost. */
+		.rules = { .flags = port_rule_flags(pp) & ~(uint32_t)XB_PORT_USER,
+			   .bridge = p->bridge },
 	};
 	enum path_reason reason = PATH_FAILED;
 	const char *why = "";
@@ -210,14 +265,19 @@ static int port_open(struct ctl *c, struct ctl_port *p, const struct plan_bridge
 	return 0;
 }
 
+/* The next try makes a pair anew. */
 static int bridge_failed(struct ctl *c, struct ctl_bridge *b, const char *what, int err)
 {
-	uint32_t n = 0;
+	char note[CTL_NOTE_SIZE];
 
+	snprintf(note, sizeof(note), "%s: %s", what, strerror(-err));
+	ports_host_close(c, b);
 	b->veto = PATH_FAILED;
-	set_retry(c, &b->retry_ns, &n);
-	snprintf(b->note, sizeof(b->note), "%s: %s", what, strerror(-err));
-	history_add(&c->history, LOG_LEVEL_ERR, "bridge %s: %s", b->name, b->note);
+	set_retry(c, &b->retry_ns, &b->n_tries);
+	if (strcmp(b->note, note)) {
+		memcpy(b->note, note, sizeof(b->note));
+		history_add(&c->history, LOG_LEVEL_ERR, "bridge %s: %s", b->name, b->note);
+	}
 	return err;
 }
 
@@ -259,6 +319,7 @@ static int host_open(struct ctl *c, struct ctl_bridge *b, const struct plan_brid
 	p->mtu = pb->mtu;
 	p->is_open = true;
 	b->veto = PATH_NONE;
+	b->n_tries = 0;
 	b->note[0] = '\0';
 	return 0;
 }
@@ -290,6 +351,9 @@ static bool open_port(struct ctl *c, struct ctl_bridge *b, const struct plan_bri
 	if (!p->is_open) {
 		if (!pp->receive && p->egress_retry_ns > c->now_ns)
 			return false;
+		/* Opening takes its time, and a port that goes away meanwhile cannot wait. */
+		ctl_alive(c);
+		ctl_read_events(c);
 		if (port_open(c, p, pb, pp)) {
 			if (!pp->receive)
 				p->egress_retry_ns = p->retry_ns;
@@ -300,6 +364,14 @@ static bool open_port(struct ctl *c, struct ctl_bridge *b, const struct plan_bri
 	set_uppers(c, p, pp);
 	(void)dp_port_rules_set(c->dp, ctl_slot(c, p), &r);
 	return true;
+}
+
+/* A kernel's bridge needs the tables of the kernel, and not those of long ago. */
+static bool may_forward(const struct ctl *c, const struct ctl_bridge *b)
+{
+	if (b->source == CONF_SOURCE_FILE)
+		return true;
+	return b->has_fdb && !(c->is_overdue && c->resync_wanted);
 }
 
 /* True if the plan has to be made again because a step failed. */
@@ -322,10 +394,12 @@ bool ports_open(struct ctl *c, struct plan_bridge *pb)
 	/* Every port is an egress: until all are open the kernel forwards. */
 	for (uint32_t i = 0; i < pb->n_ports; i++)
 		ok = open_port(c, b, pb, &pb->port[i]) && ok;
+	if (b->host_slot && !c->port[b->host_slot].is_open)
+		ok = false;
 	if (!ok && pb->source == CONF_SOURCE_KERNEL) {
 		ports_bridge_rules(c, b, pb, false);
 		return true;
 	}
-	ports_bridge_rules(c, b, pb, pb->source == CONF_SOURCE_FILE || b->has_fdb);
+	ports_bridge_rules(c, b, pb, may_forward(c, b));
 	return !ok;
 }

@@ -26,6 +26,9 @@ void ports_host_close(struct ctl *c, struct ctl_bridge *b);
 void ports_bridge_rules(struct ctl *c, struct ctl_bridge *b, const struct plan_bridge *pb,
 			bool open);
 
+/* Shuts the bridge's gate and leaves its other rules as they are. */
+void ports_bridge_shut(struct ctl *c, struct ctl_bridge *b);
+
 /*
  * Opens what the plan of the bridge wants and opens its gate once every port is
  * an egress. True if a step failed, so that the plan is another one now.

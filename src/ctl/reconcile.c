@@ -17,9 +17,18 @@
 
 struct ctl_port *ctl_port_by_ifindex(struct ctl *c, uint32_t ifindex)
 {
-	for (uint32_t i = 1; ifindex && i < XB_MAX_PORTS; i++) {
-		if (c->port[i].is_used && c->port[i].ifindex == ifindex)
+	uint16_t *hint = &c->slot_of[ifindex % (sizeof(c->slot_of) / sizeof(c->slot_of[0]))];
+
+	if (!ifindex)
+		return NULL;
+	/* Asked for every FDB entry: a search each time would take seconds for a large table. */
+	if (c->port[*hint].is_used && c->port[*hint].ifindex == ifindex)
+		return &c->port[*hint];
+	for (uint32_t i = 1; i < XB_MAX_PORTS; i++) {
+		if (c->port[i].is_used && c->port[i].ifindex == ifindex) {
+			*hint = (uint16_t)i;
 			return &c->port[i];
+		}
 	}
 	return NULL;
 }
@@ -42,15 +51,22 @@ static struct ctl_bridge *bridge_by_name(struct ctl *c, const char *name)
 	return NULL;
 }
 
-/* A port of the configuration file that is not there yet is known by its name only. */
+/*
+ * A port of the kernel is known by its index, one of the configuration file by
+ * its name: there it is the same port when its device comes, or comes again.
+ */
 struct ctl_port *ctl_find_port(struct ctl *c, uint16_t bridge, const struct plan_port *pp)
 {
-	for (uint32_t i = 1; i < XB_MAX_PORTS; i++) {
-		struct ctl_port *p = &c->port[i];
+	bool by_name = c->bridge[bridge].source == CONF_SOURCE_FILE;
+	struct ctl_port *p = by_name ? NULL : ctl_port_by_ifindex(c, pp->ifindex);
 
+	if (p && !p->is_host && p->bridge == bridge)
+		return p;
+	for (uint32_t i = 1; i < XB_MAX_PORTS; i++) {
+		p = &c->port[i];
 		if (!p->is_used || p->is_host || p->bridge != bridge)
 			continue;
-		if (pp->ifindex ? p->ifindex == pp->ifindex : !strcmp(p->name, pp->name))
+		if (by_name ? !strcmp(p->name, pp->name) : p->ifindex == pp->ifindex)
 			return p;
 	}
 	return NULL;
@@ -80,8 +96,9 @@ static enum path_reason bridge_veto(void *arg, uint32_t ifindex)
 	const struct ctl_bridge *b = ctl_bridge_by_ifindex(c, ifindex);
 	const char *what;
 
-	if (c->conf->netfilter == CONF_REFUSE && c->guard &&
-	    guard_has_bridge_netfilter(c->guard, &what))
+	/* Without a guard nobody knows; the file may have been changed since the start. */
+	if (c->conf->netfilter == CONF_REFUSE &&
+	    (!c->guard || guard_has_bridge_netfilter(c->guard, &what)))
 		return PATH_NETFILTER;
 	return b ? b->veto : PATH_NONE;
 }
@@ -101,10 +118,10 @@ static void check_tc(struct ctl *c, struct plan_bridge *pb)
 {
 	const char *what;
 
-	if (c->conf->tc != CONF_REFUSE || !c->guard || pb->reason != PATH_NONE)
+	if (c->conf->tc != CONF_REFUSE || pb->reason != PATH_NONE)
 		return;
 	for (uint32_t i = 0; i < pb->n_ports; i++) {
-		if (guard_has_tc(c->guard, pb->port[i].ifindex, &what)) {
+		if (!c->guard || guard_has_tc(c->guard, pb->port[i].ifindex, &what)) {
 			pb->reason = PATH_TC_FILTER;
 			for (uint32_t j = 0; j < pb->n_ports; j++)
 				pb->port[j].receive = false;
@@ -180,15 +197,30 @@ static bool must_reopen(const struct ctl_port *p, const struct plan_port *pp, bo
 {
 	if (!wanted)
 		return true;
-	return p->is_receive != pp->receive || p->mtu != pp->mtu || p->ifindex != pp->ifindex ||
+	return p->is_receive != pp->receive || p->ifindex != pp->ifindex ||
 	       p->n_rx_queues != pp->n_rx_queues ||
 	       p->mode != (enum dp_mode)(pp->mode - CONF_MODE_AUTO);
+}
+
+/*
+ * A copy for an egress that is not open would be lost, so the kernel forwards
+ * before one is closed that stays a port, and until a new one is open. A
+ * stand-alone bridge has no kernel that could.
+ */
+static void gate_shut(struct ctl *c, struct ctl_bridge *b)
+{
+	if (b->source == CONF_SOURCE_KERNEL)
+		ports_bridge_shut(c, b);
 }
 
 /* First what ends: gone bridges and ports, and ports that need another set-up. */
 static void close_ended(struct ctl *c, const struct plan *plan)
 {
 	mark_planned(c, plan);
+	for (uint32_t i = 0; i < XB_MAX_BRIDGES; i++) {
+		if (c->bridge[i].is_used && !c->bridge[i].is_in_plan)
+			ports_bridge_shut(c, &c->bridge[i]);
+	}
 	for (uint32_t i = 1; i < XB_MAX_PORTS; i++) {
 		struct ctl_port *p = &c->port[i];
 		const struct mirror_link *l;
@@ -207,7 +239,6 @@ static void close_ended(struct ctl *c, const struct plan *plan)
 		if (!b->is_used || b->is_in_plan || c->n_trash == CTL_TRASH_MAX)
 			continue;
 		history_add(&c->history, LOG_LEVEL_NOTICE, "bridge %s has gone", b->name);
-		ports_bridge_rules(c, b, NULL, false);
 		bridge_forget(c, b);
 	}
 }
@@ -325,8 +356,12 @@ static int sync_port(struct ctl *c, struct ctl_bridge *b, struct plan_bridge *pb
 		p->bridge = ctl_index(c, b);
 		is_new = true;
 	}
-	if (p->is_open && must_reopen(p, pp, wanted))
-		ports_close(c, p, !pp->ifindex);
+	if (p->is_open && must_reopen(p, pp, wanted)) {
+		gate_shut(c, b);
+		ports_close(c, p, !mirror_find(c->mirror, p->ifindex));
+	}
+	if (wanted && !p->is_open)
+		gate_shut(c, b);
 	if (p->ifindex != pp->ifindex || p->mtu != pp->mtu)
 		p->veto = PATH_NONE;
 	p->ifindex = pp->ifindex;
@@ -344,6 +379,7 @@ static int sync_port(struct ctl *c, struct ctl_bridge *b, struct plan_bridge *pb
 		p->is_used = false;
 	if (is_new && b->source == CONF_SOURCE_KERNEL)
 		c->fdb_wanted = true;
+	b->statics_wanted = b->statics_wanted || is_new;
 	*changed = *changed || port_changed;
 	return err;
 }
@@ -410,8 +446,10 @@ static int sync_bridge(struct ctl *c, struct plan_bridge *pb, bool *changed)
 		if (!err && i < XB_MAX_PORTS)
 			slots[i] = ctl_slot(c, ctl_find_port(c, ctl_index(c, b), &pb->port[i]));
 	}
-	if (!err && b->source == CONF_SOURCE_FILE && (is_new || c->statics_wanted))
+	if (!err && b->source == CONF_SOURCE_FILE && (b->statics_wanted || c->statics_wanted)) {
 		set_statics(b, pb->conf, slots);
+		b->statics_wanted = false;
+	}
 	if (is_new)
 		c->fdb_wanted = true;
 	return err;
@@ -492,6 +530,11 @@ static int run_once(struct ctl *c)
 	if (!err && c->fdb_wanted) {
 		err = fdbsync_read(c);
 		c->fdb_wanted = err != 0;
+	}
+	/* All tables are read; opening ports may take as long as it takes. */
+	if (!err && !c->resync_wanted) {
+		c->resync_from_ns = 0;
+		c->is_overdue = false;
 	}
 	for (uint32_t i = 0; !err && i < plan->n_bridges; i++) {
 		if (plan->bridge[i].reason != PATH_WAITING)

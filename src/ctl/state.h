@@ -69,14 +69,17 @@ struct ctl_bridge {
 	bool is_used;
 	bool is_open; /* its gate */
 	bool is_in_plan;
-	bool has_fdb; /* the kernel's table has been read into ours */
+	bool has_fdb;        /* the kernel's table has been read into ours */
+	bool statics_wanted; /* of the file: a port is new, and its static entries miss */
 	uint32_t ifindex;
 	char name[NETINFO_NAME_SIZE];
 	enum conf_source source;
 	enum path_reason reason;
 	enum path_reason veto;
 	uint64_t retry_ns;
+	uint32_t n_tries;
 	char note[CTL_NOTE_SIZE];
+	struct dp_bridge_rules rules; /* that the XDP programs go by */
 	struct mac mac;
 	struct fdb *fdb;
 	struct count_vlan *count; /* [n_workers * VID_N] */
@@ -127,7 +130,8 @@ struct ctl {
 	struct ctl_bridge bridge[XB_MAX_BRIDGES];
 	struct ctl_port port[XB_MAX_PORTS]; /* by slot; 0 is unused */
 	uint16_t slot_hint;
-	uint64_t model_gen; /* of the view that is published */
+	uint16_t slot_of[1024]; /* slot that an interface's index led to, by its low bits; a hint */
+	uint64_t model_gen;     /* of the view that is published */
 
 	struct ctl_local *local;
 	uint32_t n_locals, local_size;
@@ -139,6 +143,7 @@ struct ctl {
 	bool fdb_wanted;     /* a bridge's FDB has to be read */
 	bool statics_wanted; /* static entries of the file may have changed */
 	bool is_gate_open;
+	bool is_overdue;         /* a resync takes too long: the kernel's bridges are shut */
 	bool is_swept;           /* of what an earlier daemon left */
 	uint64_t resync_from_ns; /* since when a resync is due; 0: none is */
 	uint64_t resync_next_ns; /* not before */
@@ -159,7 +164,10 @@ struct ctl {
 /* Makes a plan and takes the steps. 0, or a negative errno after which it should be tried again. */
 int reconcile_run(struct ctl *c);
 
-/* First action when an interface vanishes: gives its port back at once. */
+/*
+ * First action when an interface vanishes: gives its port back at once. The
+ * private pair of a bridge is to be made anew.
+ */
 void reconcile_link_gone(struct ctl *c, uint32_t ifindex);
 
 /* Closes everything: on exit. */
@@ -209,6 +217,12 @@ void learn_refresh(struct ctl *c);
 bool learn_is_echo(struct ctl *c, uint16_t bridge, uint64_t key, uint16_t slot);
 
 /* ---- ctl.c ---- */
+
+/*
+ * To be called between the parts of what may take long: the control thread is
+ * alive. Bridges whose tables have been due for too long are shut here.
+ */
+void ctl_alive(struct ctl *c);
 
 /* Takes in waiting events of the kernel; marks a resync when some were lost. */
 void ctl_read_events(struct ctl *c);

@@ -165,10 +165,9 @@ int dp_local_del(struct dp *dp, uint16_t bridge, const struct mac *mac)
 	return 0;
 }
 
-void dp_control_beat(struct dp *dp, uint64_t now_ns)
+void ctl_alive(struct ctl *c)
 {
-	(void)dp;
-	(void)now_ns;
+	(void)c;
 }
 
 struct ctl_port *ctl_port_by_ifindex(struct ctl *c, uint32_t ifindex)
