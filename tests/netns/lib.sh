@@ -248,6 +248,18 @@ recv_field()
 		awk '{ sum += $1 } END { print sum + 0 }'
 }
 
+# What a daemon in that namespace left in bpffs: a stop keeps the programs
+# attached, and a killed daemon removes nothing.
+# shellcheck disable=SC2317 # called by clean_up
+ns_forget_pins()
+{
+	local inode
+	inode=$(stat -L -c %i "$(ns_path "$1")") || return
+	[ ! -d "/sys/fs/bpf/xbridged/$inode" ] ||
+		in_ns "$1" "$XB_BUILD/xbridged" --cleanup >/dev/null
+	rm -rf "/sys/fs/bpf/xbridged/$inode" "/run/xbridged/$inode.lock"
+}
+
 # shellcheck disable=SC2317 # called by the trap
 clean_up()
 {
@@ -261,6 +273,7 @@ clean_up()
 		timeout 5 tail --pid="$pid" -f /dev/null || kill -s KILL "$pid" 2>/dev/null
 	done
 	for name in ${ns_made[@]+"${ns_made[@]}"}; do
+		ns_forget_pins "$name"
 		ip netns del "$XB_NS-$name"
 	done
 	if [ $status != 0 ] && [ $status != 77 ]; then

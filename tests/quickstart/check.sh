@@ -34,6 +34,11 @@ part_netns()
 	cd "$builddir/gcc" && make check-netns
 }
 
+part_demo()
+{
+	XB_BUILD=$builddir/gcc "$top/tests/quickstart/demo.sh" 10
+}
+
 part_vm()
 {
 	cd "$builddir/gcc" && make check-vm
@@ -99,6 +104,7 @@ run_part "cppcheck" part_cppcheck
 run_part "clang-tidy" part_clang_tidy
 run_part "clang, ASan and UBSan" part_clang_sanitizers
 run_part "network namespaces" part_netns
+run_part "demonstration" part_demo
 run_part "virtual machines" part_vm
 run_part "fuzzers" part_fuzz
 run_part "distcheck" part_distcheck

@@ -23,6 +23,10 @@ done <<-TABLE
 	debugfs /sys/kernel/debug
 TABLE
 mkdir -p /run/netns /run/lock
+ln -s /proc/self/fd /dev/fd
+ln -s /proc/self/fd/0 /dev/stdin
+ln -s /proc/self/fd/1 /dev/stdout
+ln -s /proc/self/fd/2 /dev/stderr
 ln -sfn "$kernel_dir/lib/modules/$release" "/lib/modules/$release"
 ln -sf "$busybox" /usr/sbin/modprobe # what the kernel itself runs
 ln -sf "$busybox" /usr/sbin/insmod
