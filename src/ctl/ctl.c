@@ -47,7 +47,38 @@ static int take_event(void *arg, const struct rtmsg_info *i, const struct nlmsgh
 	/* Until the redirect to a vanished port ends its frames are lost: that cannot wait. */
 	if (i->type == RTMSG_LINK && i->link.deleted && i->link.family == LINK_FAMILY_ANY)
 		reconcile_link_gone(c, i->link.ifindex);
+	if (i->type == RTMSG_LINK && ctl_bridge_by_ifindex(c, i->link.lower))
+		c->promisc_wanted = true;
 	return mirror_apply(c->mirror, i, h, &c->plan_wanted);
+}
+
+static int take_promiscuity(void *arg, const struct rtmsg_info *i, const struct nlmsghdr *h)
+{
+	struct ctl *c = arg;
+	struct mirror_link *l =
+		i->type == RTMSG_LINK ? mirror_find(c->mirror, i->link.ifindex) : NULL;
+
+	(void)h;
+	if (l && l->info.promiscuity != i->link.promiscuity) {
+		l->info.promiscuity = i->link.promiscuity;
+		c->plan_wanted = true;
+	}
+	return 0;
+}
+
+/*
+ * A device on top of a bridge that needs an address of its own there (a macvlan)
+ * makes the bridge promiscuous, and the kernel tells nobody.
+ */
+static void ask_promiscuity(struct ctl *c)
+{
+	c->promisc_wanted = false;
+	for (uint32_t i = 0; i < XB_MAX_BRIDGES; i++) {
+		const struct ctl_bridge *b = &c->bridge[i];
+
+		if (b->is_used && b->ifindex)
+			(void)rtsock_link(c->rt, b->ifindex, take_promiscuity, c);
+	}
 }
 
 void ctl_read_events(struct ctl *c)
@@ -228,6 +259,7 @@ static void check_ports(struct ctl *c)
 	if (c->now_ns - c->checked_ns < NSEC_PER_SEC)
 		return;
 	c->checked_ns = c->now_ns;
+	c->promisc_wanted = true;
 	for (uint32_t i = 1; i < XB_MAX_PORTS; i++) {
 		struct ctl_port *p = &c->port[i];
 		struct dp_port_info info;
@@ -261,6 +293,8 @@ static void round_run(struct ctl *c)
 	ctl_read_events(c);
 	if (c->resync_wanted)
 		do_resync(c);
+	if (c->promisc_wanted)
+		ask_promiscuity(c);
 	if (c->plan_wanted) {
 		poll_mst(c, true);
 		do_plan(c);

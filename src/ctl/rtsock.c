@@ -188,6 +188,7 @@ static int dump_message(void *arg, const struct rtmsg_info *i, const struct nlms
 		d->is_done = true;
 		return i->error;
 	}
+	d->is_done = !(i->nl_flags & NLM_F_MULTI);
 	return d->fn(d->arg, i, h);
 }
 
@@ -203,6 +204,23 @@ static int send_all(struct rtsock *s, const void *buf, size_t len)
 	return n < 0 ? -errno : 0;
 }
 
+static int ask(struct rtsock *s, const void *req, size_t len, struct dump *d,
+	       void (*tick)(void *arg))
+{
+	int err = send_all(s, req, len);
+
+	while (!err && !d->is_done) {
+		ssize_t n = receive(s, s->cmd, 0);
+
+		if (n < 0)
+			return n == -EAGAIN ? -ETIMEDOUT : (int)n;
+		err = each_message(s->rx, (size_t)n, dump_message, d);
+		if (tick)
+			tick(d->arg);
+	}
+	return err;
+}
+
 int rtsock_dump(struct rtsock *s, enum rtreq_dump what, rtsock_fn fn, void (*tick)(void *arg),
 		void *arg)
 {
@@ -212,19 +230,19 @@ int rtsock_dump(struct rtsock *s, enum rtreq_dump what, rtsock_fn fn, void (*tic
 
 	if (len < 0)
 		return len;
-	err = send_all(s, req, (size_t)len);
-	while (!err && !d.is_done) {
-		ssize_t n = receive(s, s->cmd, 0);
-
-		if (n < 0)
-			return n == -EAGAIN ? -ETIMEDOUT : (int)n;
-		err = each_message(s->rx, (size_t)n, dump_message, &d);
-		if (tick)
-			tick(arg);
-	}
+	err = ask(s, req, (size_t)len, &d, tick);
 	if (!err && d.is_interrupted)
 		err = -EINTR;
 	return err;
+}
+
+int rtsock_link(struct rtsock *s, uint32_t ifindex, rtsock_fn fn, void *arg)
+{
+	uint32_t req[RTREQ_SIZE / sizeof(uint32_t)];
+	struct dump d = { .seq = ++s->seq, .fn = fn, .arg = arg };
+	int len = rtreq_link(req, sizeof(req), ifindex, d.seq);
+
+	return len < 0 ? len : ask(s, req, (size_t)len, &d, NULL);
 }
 
 struct failures {

@@ -48,6 +48,12 @@ int rtsock_dump(struct rtsock *s, enum rtreq_dump what, rtsock_fn fn, void (*tic
 		void *arg);
 
 /*
+ * Asks for one device and hands the answer to @fn. The kernel's error, -ENODEV
+ * among them; -ETIMEDOUT as above.
+ */
+int rtsock_link(struct rtsock *s, uint32_t ifindex, rtsock_fn fn, void *arg);
+
+/*
  * Sends @len bytes of requests in one call and reads the errors that they caused.
  * The kernel has done them all when this returns. Number of requests that
  * failed, the last error in @last (may be NULL); or a negative errno.

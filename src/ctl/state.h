@@ -141,6 +141,7 @@ struct ctl {
 	bool plan_wanted;    /* something changed */
 	bool resync_wanted;  /* something was missed */
 	bool fdb_wanted;     /* a bridge's FDB has to be read */
+	bool promisc_wanted; /* promiscuity of bridges has to be asked for */
 	bool statics_wanted; /* static entries of the file may have changed */
 	bool is_gate_open;
 	bool is_overdue;         /* a resync takes too long: the kernel's bridges are shut */

@@ -7,6 +7,7 @@
 # quickstart is made of the same pieces, and sets XB_NS for another prefix.
 #
 #	ns_add NAME			a namespace with lo up
+#	ns_del NAME			deletes it before the test ends
 #	in_ns NAME COMMAND...		runs it there
 #	net_make N [OPTION]...		namespace "sw": bridge br0 (OPTIONs as in
 #					`ip link add type bridge`) with ports p1..pN;
@@ -70,6 +71,16 @@ wait_for()
 ns_path()
 {
 	echo "/run/netns/$XB_NS-$1"
+}
+
+ns_del()
+{
+	local name kept=()
+	for name in "${ns_made[@]}"; do
+		[ "$name" = "$1" ] || kept+=("$name")
+	done
+	ns_made=("${kept[@]}")
+	ip netns del "$XB_NS-$1"
 }
 
 in_ns()
