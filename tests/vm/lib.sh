@@ -8,6 +8,9 @@
 #	skip MESSAGE		ends the test as skipped
 #	vm_need SERIES...	skips the test if one of these kernels cannot be had
 #	vm ARGUMENT...		run-in-vm; writes below $XB_BUILD are kept
+#	each_kernel FUNCTION SERIES...	runs FUNCTION SERIES for each, two at a
+#				time: a machine keeps one processor busy most of the
+#				time. Fails the test if one fails; output in order
 set -u
 
 XB_SRC=${XB_SRC:-$(realpath "$(dirname "${BASH_SOURCE[0]}")/../..")}
@@ -39,4 +42,22 @@ vm_need()
 vm()
 {
 	"$XB_SRC/tests/vm/run-in-vm" --rw "$XB_BUILD" "$@"
+}
+
+each_kernel()
+{
+	local run=$1 series dir failed=''
+	shift
+	dir=$(mktemp -d)
+	for series; do
+		[ "$(jobs -rp | wc -l)" -lt 2 ] || wait -n
+		("$run" "$series" >"$dir/$series" 2>&1 && : >"$dir/$series.passed") &
+	done
+	wait
+	for series; do
+		cat "$dir/$series"
+		[ -e "$dir/$series.passed" ] || failed="$failed $series"
+	done
+	rm -rf "$dir"
+	[ -z "$failed" ] || fail "kernel$failed"
 }
