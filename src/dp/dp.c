@@ -2,8 +2,10 @@
 #include "dp/dp.h"
 
 #include <errno.h>
+#include <linux/membarrier.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 #include <urcu/urcu-qsbr.h>
@@ -190,19 +192,49 @@ err_free:
 	return err;
 }
 
-void dp_close(struct dp *dp, bool detach)
+/* Frames in RX rings, with the workers, or on their way out; -1: a worker does not answer. */
+static int64_t n_unfinished(struct dp *dp)
 {
 	struct dp_frame_sum s;
+	int64_t n;
 
+	if (!dp_frames(dp, &s))
+		return -1;
+	n = (int64_t)(s.tx + s.batch);
+	for (uint32_t slot = 0; slot < XB_MAX_PORTS; slot++) {
+		uint32_t n_waiting = 0;
+
+		if (!dp->port[slot])
+			continue;
+		if (worker_port_waiting(dp->port[slot]->worker, dp->port[slot]->wport, &n_waiting))
+			return -1;
+		n += n_waiting;
+	}
+	return n;
+}
+
+/* The gate is shut: what came before that goes its way. */
+static void drain(struct dp *dp)
+{
+	/*
+	 * The program decides some time before its frames are in the RX rings, and
+	 * a busy machine can make that long. This waits for every softirq that runs.
+	 */
+	(void)syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0);
+	nap(SERVE_NS);
+	for (int i = 0; i < DRAIN_MS && n_unfinished(dp) > 0; i++)
+		nap(1000000L);
+}
+
+void dp_close(struct dp *dp, bool detach)
+{
 	if (!dp)
 		return;
 	/* If a worker does not answer, the gate does it, and a frame may overtake another. */
 	for (uint32_t i = 0; i < dp->n_workers; i++)
 		(void)worker_leave(dp->worker[i]);
 	dp_gate_set(dp, false);
-	nap(SERVE_NS);
-	for (int i = 0; i < DRAIN_MS && dp_frames(dp, &s) && s.tx + s.batch; i++)
-		nap(1000000L);
+	drain(dp);
 	if (!stop_workers(dp))
 		return;
 	dp_ports_free(dp, detach);

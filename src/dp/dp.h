@@ -47,7 +47,7 @@ struct dp_config {
 int dp_open(const struct dp_config *cfg, struct dp **out, const char **why);
 
 /*
- * Shuts the gate, keeps serving for 5 ms, drains what is in flight (at most
+ * Shuts the gate, keeps serving for 5 ms and more, drains what is in flight (at most
  * 1 s), checks the frame sum, stops the workers and closes all sockets. The XDP
  * programs stay attached and pass everything, unless @detach.
  */
