@@ -30,7 +30,7 @@ struct conf *conf_defaults(void)
 		.workers = 1,
 		.umem_frames = 65536,
 		.frame_size = 2048,
-		.rx_ring = 1024,
+		.rx_ring = 2048,
 		.fill_ring = 2048,
 		.tx_ring = 2048,
 		.completion_ring = 2048,
