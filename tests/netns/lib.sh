@@ -12,6 +12,7 @@
 #	net_make N [OPTION]...		namespace "sw": bridge br0 (OPTIONs as in
 #					`ip link add type bridge`) with ports p1..pN;
 #					namespaces h1..hN: eth0, the other ends
+#	alone_make N			namespace "sw" with p1..pN in no bridge; h1..hN
 #	host_mac I, host_ip I, host_ip6 I	of host I; I = 0 is br0 itself
 #	daemon_start [NAME] <CONFIG	xbridged in "sw" (or NAME); CONFIG is added
 #					to what lib.sh needs; returns when it answers
@@ -28,6 +29,18 @@
 #	recv_end ID			waits for its end; result in $T/ID.json
 #	recv_stop ID			ends it now; result as above
 #	recv_field ID FIELD		the sum of FIELD over the senders
+#	send_start ID NAME ARGUMENT...	a sender on eth0 there, in the background
+#	send_end ID			waits for its end; fails the test if it could not send
+#	sent_field ID FIELD		of what it said
+#	daemon_kill			kill -9, and waits for the end
+#	wait_user_path			until all ports of all bridges are on the user path
+#	redirected_reaches PORT N	its frames for the daemon since it started
+#	status_of FILTER, stats_of FILTER	what the daemon says, by jq
+#	stats_save ID, saved ID FILTER, since ID1 ID2 FILTER	counters kept; differences
+#	json FILE FILTER		jq
+#	frames_are_home			true when no frame is on its way in the daemon
+#	measured TEXT...		a result that is shown when the test passes
+#	need COMMAND			skips the test without it
 #	fail MESSAGE, skip MESSAGE, equal WHAT GOT WANT
 set -u
 
@@ -38,7 +51,7 @@ XB_NS=${XB_NS:-xbt}-$$
 T='' # the directory of this test
 ns_made=()
 pids=()
-declare -A recv_pid
+declare -A recv_pid send_pid
 daemon_pid=''
 
 fail()
@@ -144,6 +157,23 @@ net_make()
 	done
 }
 
+# For stand-alone bridges: no addresses, and no frames but the test's own.
+alone_make()
+{
+	local i
+	ns_add sw
+	in_ns sw sysctl -qw net.ipv6.conf.default.disable_ipv6=1
+	for i in $(seq "$1"); do
+		ns_add "h$i"
+		in_ns "h$i" sysctl -qw net.ipv6.conf.default.disable_ipv6=1
+		in_ns sw ip link add "p$i" type veth \
+			peer name eth0 netns "$(ns_path "h$i")" address "$(host_mac "$i")" ||
+			fail "cannot make port p$i"
+		in_ns "h$i" ip link set eth0 up
+		in_ns sw ip link set "p$i" up
+	done
+}
+
 port_forwards()
 {
 	in_ns sw ip -d link show "$1" | grep -q 'state forwarding'
@@ -168,6 +198,12 @@ daemon_start()
 		[ $SECONDS -lt $end ] || fail "the daemon does not answer"
 		sleep 0.02
 	done
+}
+
+daemon_kill()
+{
+	kill -s KILL "$daemon_pid"
+	wait "$daemon_pid" 2>/dev/null
 }
 
 daemon_signal()
@@ -257,6 +293,92 @@ recv_field()
 {
 	sed -n "/\"source\":/s/.*\"$2\": \([0-9]*\).*/\1/p" "$T/$1.json" |
 		awk '{ sum += $1 } END { print sum + 0 }'
+}
+
+send_start()
+{
+	local id=$1 name=$2
+	shift 2
+	nsenter --net="$(ns_path "$name")" -- "$XBGEN" send --dev eth0 "$@" \
+		>"$T/$id.json" 2>"$T/$id.errors" &
+	send_pid[$id]=$!
+	pids+=("$!")
+}
+
+send_end()
+{
+	wait "${send_pid[$1]}" || fail "sender $1: $(cat "$T/$1.json" "$T/$1.errors")"
+}
+
+sent_field()
+{
+	json "$T/$1.json" ".$2"
+}
+
+need()
+{
+	command -v "$1" >/dev/null || skip "needs $1"
+}
+
+measured()
+{
+	echo "measured: $*"
+}
+
+json()
+{
+	jq -r "$2" "$1"
+}
+
+status_of()
+{
+	ctl --json status | jq -r "$1"
+}
+
+stats_of()
+{
+	ctl --json stats | jq -r "$1"
+}
+
+stats_save()
+{
+	ctl --json stats >"$T/$1.stats" || fail "no counters"
+}
+
+saved()
+{
+	json "$T/$1.stats" "$2"
+}
+
+since()
+{
+	echo $(($(saved "$2" "$3") - $(saved "$1" "$3")))
+}
+
+on_user_path()
+{
+	[ "$(status_of '[.gate, .bridges[].gate, .bridges[].ports[].path] - ["open", "user"] == []
+		and (.bridges | length) > 0')" = true ]
+}
+
+wait_user_path()
+{
+	wait_for 20 on_user_path
+}
+
+redirected_reaches()
+{
+	[ "$(stats_of "[.ports[] | select(.ifname == \"$1\").redirected] | add // 0")" -ge "$2" ]
+}
+
+frames_are_home()
+{
+	[ "$(status_of '.frames | .tx + .batch')" = 0 ]
+}
+
+receiver_lost()
+{
+	echo "receiver's socket lost $(json "$T/$1.json" .socket_drops)"
 }
 
 # What a daemon in that namespace left in bpffs: a stop keeps the programs

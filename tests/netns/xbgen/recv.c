@@ -269,6 +269,21 @@ static void receive_all(struct receiver *r, int fd)
 		;
 }
 
+static bool was_seen(const struct source *s, uint64_t seq)
+{
+	return s->seen[seq >> 3] & 1u << (seq & 7);
+}
+
+/* Runs of missing numbers between the first and the last received. */
+static uint64_t count_gaps(const struct source *s)
+{
+	uint64_t n = 0;
+
+	for (uint64_t seq = s->seq_min; s->n_unique && seq < s->seq_max; seq++)
+		n += was_seen(s, seq) && !was_seen(s, seq + 1);
+	return n;
+}
+
 static void report_source(const struct receiver *r, const struct source *s, bool last)
 {
 	uint64_t n_expected = r->count;
@@ -277,15 +292,16 @@ static void report_source(const struct receiver *r, const struct source *s, bool
 		n_expected = s->seq_max - s->seq_min + 1;
 	printf("  {\"source\": %u, \"received\": %llu, \"unique\": %llu, \"lost\": %llu, "
 	       "\"duplicated\": %llu, \"reordered\": %llu, \"beyond\": %llu, "
-	       "\"first_seq\": %llu, \"last_seq\": %llu, \"first_ns\": %llu, \"last_ns\": %llu, "
+	       "\"gaps\": %llu, \"first_seq\": %llu, \"last_seq\": %llu, \"first_ns\": %llu, \"last_ns\": %llu, "
 	       "\"gap_max_ns\": %llu, \"delay_max_ns\": %llu}%s\n",
 	       s->id, (unsigned long long)s->n_received, (unsigned long long)s->n_unique,
 	       (unsigned long long)(n_expected > s->n_unique ? n_expected - s->n_unique : 0),
 	       (unsigned long long)s->n_duplicated, (unsigned long long)s->n_reordered,
-	       (unsigned long long)s->n_beyond, (unsigned long long)(s->n_unique ? s->seq_min : 0),
-	       (unsigned long long)s->seq_max, (unsigned long long)s->first_ns,
-	       (unsigned long long)s->last_ns, (unsigned long long)s->gap_max_ns,
-	       (unsigned long long)s->delay_max_ns, last ? "" : ",");
+	       (unsigned long long)s->n_beyond, (unsigned long long)count_gaps(s),
+	       (unsigned long long)(s->n_unique ? s->seq_min : 0), (unsigned long long)s->seq_max,
+	       (unsigned long long)s->first_ns, (unsigned long long)s->last_ns,
+	       (unsigned long long)s->gap_max_ns, (unsigned long long)s->delay_max_ns,
+	       last ? "" : ",");
 }
 
 static void report(const struct receiver *r, int fd)
