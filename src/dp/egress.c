@@ -6,6 +6,7 @@
 #include "dp/worker_priv.h"
 
 /* In copy mode one call sends 32 frames. */
+#define KICK_FRAMES 32
 #define KICK_ROUNDS 10
 #define REAP_CHUNK  64
 
@@ -18,7 +19,7 @@ void egress_port_failed(struct worker *w, struct wport *p)
 
 void egress_add(struct worker *w, struct wport *p, uint64_t addr, uint32_t len)
 {
-	assert(p->n_pending < p->n_pending_max);
+	assert(!p->n_passed && p->n_pending < p->n_pending_max);
 	p->pending[p->n_pending++] = (struct txq_frame){ .addr = addr, .len = len };
 	if (!p->is_dirty) {
 		p->is_dirty = true;
@@ -96,25 +97,44 @@ void egress_drop_held(struct worker *w)
 	}
 }
 
-static void send_pending(struct worker *w, struct wport *p)
+/* Puts up to @max copies on the TX ring. */
+static void send_pending(struct worker *w, struct wport *p, uint32_t max)
 {
+	const struct txq_frame *v = p->pending + p->n_passed;
 	struct count_port *c = &w->count[p->slot];
+	uint32_t n_try = p->n_pending < max ? p->n_pending : max, n;
 	uint64_t n_bytes = 0;
-	uint32_t n;
 
-	if (!p->n_pending)
+	if (!n_try)
 		return;
-	n = txq_send(&p->tx->txq, p->pending, p->n_pending);
+	n = txq_send(&p->tx->txq, v, n_try);
 	for (uint32_t i = 0; i < n; i++)
-		n_bytes += p->pending[i].len;
+		n_bytes += v[i].len;
 	count_add(&c->tx_frames, n);
 	count_add(&c->tx_bytes, n_bytes);
 	/* Room was checked before; what does not fit all the same ends here, counted. */
-	for (uint32_t i = n; i < p->n_pending; i++) {
+	for (uint32_t i = n; i < n_try; i++) {
 		count_drop(w, p->slot, DROP_TX_FULL, 1);
-		pool_put(w->pool, umem_frame(w->cfg.umem, p->pending[i].addr));
+		pool_put(w->pool, umem_frame(w->cfg.umem, v[i].addr));
 	}
-	p->n_pending = 0;
+	p->n_pending -= n_try;
+	p->n_passed = p->n_pending ? p->n_passed + n_try : 0;
+}
+
+/*
+ * What the next kick will send. Not more: what is on the ring cannot be taken
+ * back, and if this thread is stopped between two kicks it is late afterwards.
+ */
+static void send_chunks(struct worker *w)
+{
+	for (uint32_t i = 0; i < w->n_dirty; i++) {
+		struct wport *p = w->dirty[i];
+
+		if (p->tx->zero_copy)
+			send_pending(w, p, UINT32_MAX);
+		else if (!txq_n_unsent(&p->tx->txq))
+			send_pending(w, p, KICK_FRAMES);
+	}
 }
 
 /* One system call for one port. False if it did not help. */
@@ -164,7 +184,7 @@ static uint64_t n_unsent(const struct worker *w)
 
 static bool is_finished(const struct wport *p)
 {
-	return sock_is_dead(p->tx) || !txq_n_unsent(&p->tx->txq);
+	return !p->n_pending && (sock_is_dead(p->tx) || !txq_n_unsent(&p->tx->txq));
 }
 
 /* Takes the ports off the list that the kernel has looked at. */
@@ -214,23 +234,25 @@ static void drop_pending(struct worker *w)
 
 		count_drop(w, p->slot, DROP_STALE, p->n_pending);
 		for (uint32_t k = 0; k < p->n_pending; k++)
-			pool_put(w->pool, umem_frame(w->cfg.umem, p->pending[k].addr));
+			pool_put(w->pool,
+				 umem_frame(w->cfg.umem, p->pending[p->n_passed + k].addr));
 		p->n_pending = 0;
+		p->n_passed = 0;
 	}
 }
 
 void egress_flush(struct worker *w)
 {
-	if (!w->n_dirty)
-		return;
-	if (worker_is_late(w))
-		drop_pending(w);
-	for (uint32_t i = 0; i < w->n_dirty; i++)
-		send_pending(w, w->dirty[i]);
 	for (uint32_t round = 0; w->n_dirty && round < KICK_ROUNDS; round++) {
+		if (worker_is_late(w))
+			drop_pending(w);
+		send_chunks(w);
 		if (!kick_round(w))
 			break;
 	}
+	/* What the kernel does not take now waits on the rings for the next kick. */
+	for (uint32_t i = 0; i < w->n_dirty; i++)
+		send_pending(w, w->dirty[i], UINT32_MAX);
 }
 
 static uint32_t reap_port(struct worker *w, struct wport *p)

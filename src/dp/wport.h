@@ -21,7 +21,8 @@ struct sock;
 struct wport {
 	/* Hot. */
 	struct sock *tx;    /* NULL: nothing can be sent to it */
-	uint32_t n_pending; /* copies of this batch */
+	uint32_t n_pending; /* copies of this batch that are not on the TX ring yet */
+	uint32_t n_passed;  /* those in front of them that are; 0 outside of egress_flush() */
 	uint16_t slot;
 	bool is_dirty;             /* in the worker's list of ports to kick */
 	bool is_released;          /* the worker uses it no more, but its frames are not back */
