@@ -22,9 +22,10 @@
 /* Rounds between two checks of the frame sum in debug builds. */
 #define CHECK_ROUNDS 4096
 /* First nap while frames are in flight; it doubles as long as nothing comes back. */
-#define RETRY_NS 1000000ULL
-#define JOIN_SEC 1
-#define SLICE_NS 100000 /* the shortest that the kernel takes */
+#define RETRY_NS  1000000ULL
+#define IDLE_NAPS 32 /* between two rounds, for all cases */
+#define JOIN_SEC  1
+#define SLICE_NS  100000 /* the shortest that the kernel takes */
 /* Taken from one nap; more are taken after the next. */
 #define N_EVENTS 16
 
@@ -137,10 +138,10 @@ static void note_event(struct worker *w, const struct epoll_event *ev)
 }
 
 /*
- * Not poll(): it would ask every socket each time, and in copy mode asking
- * means trying to send.
+ * Returns how many events came. Not poll(): it would ask every socket each
+ * time, and in copy mode asking means trying to send.
  */
-static void worker_sleep(struct worker *w)
+static int worker_sleep(struct worker *w)
 {
 	uint64_t ns = nap_ns(w);
 	const struct timespec ts = { .tv_sec = (time_t)(ns / NSEC_PER_SEC),
@@ -154,6 +155,24 @@ static void worker_sleep(struct worker *w)
 	count_add(&w->stats.n_polls, 1);
 	for (int i = 0; i < n; i++)
 		note_event(w, &ev[i]);
+	return n;
+}
+
+/*
+ * Sleeps until there may be something to do. When nothing is under way only an
+ * event brings work: after a nap that none has ended a beat is due, but not a
+ * round through all rings, of which an idle daemon may have hundreds.
+ */
+static void worker_idle(struct worker *w)
+{
+	for (uint32_t i = 0; i < IDLE_NAPS; i++) {
+		if (worker_sleep(w) || w->n_in_flight_ports || w->n_dirty || w->n_held)
+			return;
+		if (worker_is_late(w))
+			return;
+		w->now_ns = clock_now_ns();
+		beat(w);
+	}
 }
 
 /*
@@ -209,7 +228,7 @@ static void *worker_main(void *arg)
 		else if (did)
 			w->nap_shift = 0;
 		else
-			worker_sleep(w);
+			worker_idle(w);
 	}
 	will_fulfil(&w->cfg.gate->worker[w->cfg.index]);
 	urcu_qsbr_unregister_thread();
