@@ -33,13 +33,15 @@ static void mark_all(struct model *m, struct model_bridge *b)
 		b->vlan_gen[vid] = gen;
 }
 
+/* A promiscuous host is in the floods of every VLAN. */
 static void mark_members(struct model *m, struct model_bridge *b, const struct model_port_attr *a)
 {
+	bool all = b->a.promisc && (a->flags & MP_HOST);
 	uint64_t gen = ++m->gen;
 
 	b->vlan_gen[0] = gen;
 	for (uint32_t vid = 1; vid <= VID_MAX; vid++) {
-		if (a->vlan[vid] & MV_MEMBER)
+		if (all || (a->vlan[vid] & MV_MEMBER))
 			b->vlan_gen[vid] = gen;
 	}
 }

@@ -260,6 +260,34 @@ static void a_view_that_shares_forwards_as_one_from_nothing(void **state)
 	}
 }
 
+static void a_promiscuous_host_comes_and_goes_in_every_vlan(void **state)
+{
+	const uint16_t not_its_own = 7;
+	struct view *without, *with;
+	struct model_port_attr host;
+	struct rig r;
+
+	(void)state;
+	open_two(&r);
+	promisc(&r);
+	host = attr_of(&r, RIG_HOST);
+	assert_false(host.vlan[not_its_own] & MV_MEMBER);
+	with = view_build(r.m, r.v, NULL);
+	assert_int_equal(with->bridge[0]->vlan[not_its_own]->flood[FLOOD_UNKNOWN].n, 5);
+
+	model_port_del(r.m, RIG_HOST);
+	without = view_build(r.m, with, NULL);
+	assert_int_equal(without->bridge[0]->vlan[not_its_own]->flood[FLOOD_UNKNOWN].n, 4);
+
+	view_free(with);
+	put(&r, RIG_HOST, &host);
+	with = view_build(r.m, without, NULL);
+	assert_int_equal(with->bridge[0]->vlan[not_its_own]->flood[FLOOD_UNKNOWN].n, 5);
+	view_free(with);
+	view_free(without);
+	rig_close(&r);
+}
+
 static void views_are_freed_in_any_order(void **state)
 {
 	static const int orders[][3] = { { 0, 1, 2 }, { 0, 2, 1 }, { 1, 0, 2 },
@@ -389,6 +417,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_change_builds_anew_what_it_touches),
 		cmocka_unit_test(a_view_that_shares_forwards_as_one_from_nothing),
+		cmocka_unit_test(a_promiscuous_host_comes_and_goes_in_every_vlan),
 		cmocka_unit_test(views_are_freed_in_any_order),
 		cmocka_unit_test(without_memory_the_old_view_stays_as_it_was),
 		cmocka_unit_test(without_memory_the_model_stays_as_it_was),
