@@ -82,8 +82,7 @@ static void add_host(const struct view *v, const struct view_bridge *b, struct v
 static enum drop_reason add_known(const struct view_port *p, const struct port_vlan *e,
 				  struct verdict *r)
 {
-	if (!(e->flags & PV_MEMBER))
-		return DROP_EGRESS_VLAN;
+	/* The port's state is looked at before the VLAN (should_deliver()). */
 	if (!(e->flags & PV_EGRESS))
 		return p->flags & VP_EGRESS ? DROP_EGRESS_VLAN : DROP_EGRESS_STATE;
 	r->one[r->n++] = dst_make(p, e);

@@ -217,6 +217,8 @@ static void known_unicast_goes_to_a_member_only(void **state)
 	static const struct row rows[] = {
 		{ "static entry of a VLAN that the port has left", "br filter; 1 10; 2 20; 3 10; fdb 02 10 2 static",
 		  { { 1, "02<01 q10", "", DROP_EGRESS_VLAN } } },
+		{ "the port's state is looked at before its VLAN", "br filter; 1 10; 2 20 state=4; fdb 02 10 2 static",
+		  { { 1, "02<01 q10", "", DROP_EGRESS_STATE } } },
 		{ "entry of a port that has gone", "br filter; 1 10; 3 10; fdb 02 10 2 static",
 		  { { 1, "02<01 q10", "3:q10" } } },
 		{ "entry of VLAN 0 while filtering", "br filter; 1 10; 2 10; 3 10; fdb 02 0 2 static",
