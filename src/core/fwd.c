@@ -107,8 +107,9 @@ static bool find_dst(const struct view_bridge *b, uint16_t vid, uint64_t dmac, s
 {
 	if (fdb_lookup(b->fdb, (uint64_t)vid << 48 | dmac, out))
 		return true;
+	/* One that the user added is of VLAN 0 alone. */
 	return (b->flags & VB_LOCAL_VLAN_0) && fdb_lookup(b->fdb, dmac, out) &&
-	       (out->flags & FDB_LOCAL);
+	       (out->flags & (FDB_LOCAL | FDB_USER)) == FDB_LOCAL;
 }
 
 static void unicast(const struct view *v, const struct view_bridge *b, const struct frame *f,

@@ -111,10 +111,8 @@ static void bridge_part(struct rig *r, char *words)
 static void fdb_part(struct rig *r, const char *words)
 {
 	static const struct word flags[] = {
-		{ "static", FDB_STATIC },
-		{ "sticky", FDB_STICKY },
-		{ "local", FDB_LOCAL },
-		{ "extern", FDB_EXTERN },
+		{ "static", FDB_STATIC }, { "sticky", FDB_STICKY }, { "local", FDB_LOCAL },
+		{ "extern", FDB_EXTERN }, { "user", FDB_USER },
 	};
 	unsigned int station, vid, slot;
 	char copy[64], *save, *w;

@@ -12,7 +12,7 @@
  *	fdb 09 10 1 static              station 09 in VLAN 10 is behind slot 1
  *
  * Flags of a port: -learn -flood -mcast -bcast isolated hairpin proxyarp,
- * state=N, mtu=N. An entry's: static sticky local extern.
+ * state=N, mtu=N. An entry's: static sticky local extern user.
  *
  * Frame: "DST<SRC TAGS", TAGS outermost first, qVID or aVID (802.1Q, 802.1ad),
  * ".N" behind it for the priority and a final d for DEI; "+N" more bytes.

@@ -242,6 +242,8 @@ static void the_host_takes_what_is_its_own(void **state)
 		{ "local hit, no host port", "br; 1; 2; fdb b0 0 9 local", { { 1, "b0<01", "", DROP_NO_PORT } } },
 		{ "local hit without an entry in this VLAN", BR "; fdb b0 10 9 local",
 		  { { 1, "b0<01 q20", "2:q20 3:" } } },
+		{ "fdb_local_vlan_0: what the user added is of VLAN 0 alone", "br filter local0; 1 10; 2 10; h 10; fdb b0 0 9 local user",
+		  { { 1, "b0<01 q10", "2:q10" } } },
 		{ "fdb_local_vlan_0: VLAN 0 has the host's addresses", "br filter local0; 1 10 20; 2 10 20; h 10; fdb b0 0 9 local; fdb 02 0 2",
 		  { { 1, "b0<01 q10", "h:q10" }, { 1, "b0<01 q20", "", DROP_HOST_VLAN },
 		    { 1, "02<01 q10", "2:q10" } } },
