@@ -2,7 +2,7 @@
 /*
  * replay: recorded cases of the kernel bridge against the forwarder.
  *
- * usage: replay FOLDER [GROUP...]
+ * usage: replay [--reference] FOLDER [GROUP...]
  *
  * Each FOLDER/GROUP.json has cases, FOLDER/netlink/CASE.bin what a daemon would
  * have heard. The dumps make the tables, each frame goes through fwd_decide(),
@@ -14,6 +14,9 @@
  * may get them too. Frames of the host, and those of ports that the plan leaves
  * to the kernel, count as kernel. A case in which the plan leaves the whole
  * bridge to the kernel is skipped.
+ *
+ * --reference: the plain reference decides instead of fwd_decide(), which shows
+ * that it may be believed (tests/oracle/random.c).
  */
 #include <dirent.h>
 #include <errno.h>
@@ -27,6 +30,7 @@
 #include "core/drop.h"
 #include "core/fwd.h"
 #include "punt.h"
+#include "refworld.h"
 #include "world.h"
 
 #define HEADROOM    64
@@ -38,6 +42,16 @@
 struct counts {
 	uint32_t decided, passed, kernel; /* frames */
 	uint32_t ok, failed, skipped;     /* cases */
+};
+
+static bool by_reference;
+
+/* What became of a frame. */
+struct decision {
+	enum drop_reason drop;
+	struct frame f;
+	struct verdict v;
+	struct ref_result ref; /* instead of @v, if by_reference */
 };
 
 /* The FDB in iproute2's words, sorted. */
@@ -254,15 +268,19 @@ static uint32_t form_of(const struct verdict *v, const struct flood_dst *d, cons
 }
 
 /* The one copy that port @slot gets, into @out; 0 without one. */
-static uint32_t copy_for(struct run *r, const struct verdict *v, const struct frame *f,
-			 uint16_t slot, uint8_t *out)
+static uint32_t copy_for(struct run *r, const struct decision *d, uint16_t slot, uint8_t *out)
 {
+	const struct verdict *v = &d->v;
 	uint32_t len = 0, n = 0;
 
+	if (by_reference) {
+		memcpy(out, d->ref.copy[slot].bytes, d->ref.copy[slot].len);
+		return d->ref.copy[slot].len;
+	}
 	for (uint32_t i = 0; !v->drop && i < v->n; i++) {
 		if (v->dst[i].port != slot || fwd_admit(v, &v->dst[i]))
 			continue;
-		len = form_of(v, &v->dst[i], f, out);
+		len = form_of(v, &v->dst[i], &d->f, out);
 		n++;
 	}
 	if (n > 1)
@@ -270,8 +288,7 @@ static uint32_t copy_for(struct run *r, const struct verdict *v, const struct fr
 	return len;
 }
 
-static void compare_out(struct run *r, const json_t *out, const struct verdict *v,
-			const struct frame *f)
+static void compare_out(struct run *r, const json_t *out, const struct decision *d)
 {
 	static uint8_t want[MAX_LEN], got[MAX_LEN + HEADROOM];
 
@@ -285,10 +302,10 @@ static void compare_out(struct run *r, const json_t *out, const struct verdict *
 			wrong(r, "the recording has several frames at %s", r->w.name[slot]);
 		if (json_array_size(list))
 			want_len = from_hex(json_string_value(json_array_get(list, 0)), want);
-		got_len = copy_for(r, v, f, slot, got);
+		got_len = copy_for(r, d, slot, got);
 		if (want_len != got_len)
 			wrong(r, "%s sent %u bytes instead of %u (verdict %s)", r->w.name[slot],
-			      got_len, want_len, drop_name(v->drop));
+			      got_len, want_len, drop_name(d->drop));
 		else if (memcmp(want, got, want_len) != 0)
 			wrong(r, "%s sent other bytes", r->w.name[slot]);
 	}
@@ -300,24 +317,37 @@ static bool is_comparable(enum punt_reason why)
 	return why == PUNT_NONE || why == PUNT_LOCAL || why == PUNT_SOURCE || why == PUNT_RUNT;
 }
 
+static void decide(struct run *r, uint16_t in, struct decision *d)
+{
+	if (!by_reference) {
+		fwd_decide(r->w.view, in, &d->f, r->now_ns, &d->v);
+		d->drop = d->v.drop;
+		return;
+	}
+	if (!refworld_frame(&r->w, in, d->f.data, d->f.len, r->now_ns, &d->ref))
+		wrong(r, "no memory");
+	d->drop = d->ref.drop;
+}
+
 /* True if the forwarder decided: then the kernel's learning is not to be taken in. */
 static bool frame_step(struct run *r, const json_t *step)
 {
 	static uint8_t buf[HEADROOM + MAX_LEN];
 	const char *in = text(step, "in");
 	const struct plan_port *port = world_port(&r->w, in);
-	struct frame f = { .data = buf + HEADROOM, .headroom = HEADROOM };
+	static struct decision d;
+	struct frame *f = &d.f;
 	enum punt_reason why;
-	struct verdict v;
 
-	f.len = from_hex(text(step, "frame"), f.data);
+	*f = (struct frame){ .data = buf + HEADROOM, .headroom = HEADROOM };
+	f->len = from_hex(text(step, "frame"), f->data);
 	if (json_object_get(step, "send_error"))
 		return false;
 	if (!port || !port->receive) {
 		r->c->kernel++;
 		return false;
 	}
-	why = punt_reason(&r->w, port, f.data, f.len);
+	why = punt_reason(&r->w, port, f->data, f->len);
 	if (why)
 		r->c->passed++;
 	else
@@ -325,8 +355,8 @@ static bool frame_step(struct run *r, const json_t *step)
 	if (!is_comparable(why))
 		return false;
 	r->now_ns += 1000000000;
-	fwd_decide(r->w.view, world_slot(&r->w, in), &f, r->now_ns, &v);
-	compare_out(r, json_object_get(step, "out"), &v, &f);
+	decide(r, world_slot(&r->w, in), &d);
+	compare_out(r, json_object_get(step, "out"), &d);
 	return true;
 }
 
@@ -478,8 +508,13 @@ int main(int argc, char **argv)
 	struct counts sum = { 0 };
 	bool ok = true;
 
+	if (argc > 1 && !strcmp(argv[1], "--reference")) {
+		by_reference = true;
+		argv++;
+		argc--;
+	}
 	if (argc < 2) {
-		fprintf(stderr, "usage: replay FOLDER [GROUP...]\n");
+		fprintf(stderr, "usage: replay [--reference] FOLDER [GROUP...]\n");
 		return 2;
 	}
 	for (int i = 2; i < argc; i++)

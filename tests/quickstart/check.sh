@@ -29,6 +29,11 @@ part_clang_sanitizers()
 		as_owner make -j2 && as_owner make -j2 -k check
 }
 
+part_random()
+{
+	cd "$builddir/gcc" && as_owner make check-random
+}
+
 part_netns()
 {
 	cd "$builddir/gcc" && make check-netns
@@ -103,6 +108,7 @@ run_part "gcc" part_gcc
 run_part "cppcheck" part_cppcheck
 run_part "clang-tidy" part_clang_tidy
 run_part "clang, ASan and UBSan" part_clang_sanitizers
+run_part "random frames" part_random
 run_part "network namespaces" part_netns
 run_part "demonstration" part_demo
 run_part "virtual machines" part_vm
