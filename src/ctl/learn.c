@@ -23,7 +23,8 @@ struct write {
 
 /*
  * The writes of one batch, from before they are sent until the events that they
- * caused have been read. Outside of that n is 0.
+ * caused have been read. Outside of that n is 0, or counts what was put right
+ * and goes with the next batch, at the next tick at the latest.
  */
 static struct batch {
 	struct write w[BATCH];
@@ -113,6 +114,14 @@ static size_t add_request(const struct ctl *c, const struct write *w, uint8_t *p
 	return len;
 }
 
+static bool is_kernel_port(const struct ctl *c, uint16_t bridge, uint16_t slot)
+{
+	const struct ctl_port *p = &c->port[slot];
+
+	return c->bridge[bridge].is_used && c->bridge[bridge].source == CONF_SOURCE_KERNEL &&
+	       p->is_used && !p->is_host && p->bridge == bridge;
+}
+
 static void batch_add(struct ctl *c, uint64_t key, uint16_t bridge, uint16_t slot, bool is_refresh);
 
 /* Sends the batch and reads what it caused. */
@@ -126,8 +135,11 @@ static void batch_send(struct ctl *c)
 
 	if (!batch.n)
 		return;
-	for (uint32_t i = 0; i < batch.n; i++)
-		len += add_request(c, &batch.w[i], p + len, sizeof(batch.buf) - len);
+	for (uint32_t i = 0; i < batch.n; i++) {
+		/* What waited for this batch may have lost its port. */
+		if (is_kernel_port(c, batch.w[i].bridge, batch.w[i].slot))
+			len += add_request(c, &batch.w[i], p + len, sizeof(batch.buf) - len);
+	}
 	n = len ? rtsock_request(c->rt, p, len, &last) : 0;
 	c->stats.n_learn_writes += batch.n;
 	/* Deleting what the kernel did not make is no failure. */
@@ -143,14 +155,6 @@ static void batch_send(struct ctl *c)
 	batch.n_again = 0;
 	for (uint32_t i = 0; i < n_again; i++)
 		batch_add(c, batch.again[i].key, batch.again[i].bridge, batch.again[i].slot, false);
-}
-
-static bool is_kernel_port(const struct ctl *c, uint16_t bridge, uint16_t slot)
-{
-	const struct ctl_port *p = &c->port[slot];
-
-	return c->bridge[bridge].is_used && c->bridge[bridge].source == CONF_SOURCE_KERNEL &&
-	       p->is_used && !p->is_host && p->bridge == bridge;
 }
 
 static void batch_add(struct ctl *c, uint64_t key, uint16_t bridge, uint16_t slot, bool is_refresh)
@@ -278,4 +282,5 @@ void learn_refresh(struct ctl *c)
 		walk_bridge(c, b);
 		(void)fdb_maintain(b->fdb, c->now_ns);
 	}
+	batch_send(c);
 }
