@@ -174,6 +174,7 @@ struct dump {
 	rtsock_fn fn;
 	void *arg;
 	bool is_done, is_interrupted;
+	bool is_failed; /* only the end is looked for */
 };
 
 static int dump_message(void *arg, const struct rtmsg_info *i, const struct nlmsghdr *h)
@@ -189,6 +190,8 @@ static int dump_message(void *arg, const struct rtmsg_info *i, const struct nlms
 		return i->error;
 	}
 	d->is_done = !(i->nl_flags & NLM_F_MULTI);
+	if (d->is_failed)
+		return 0;
 	return d->fn(d->arg, i, h);
 }
 
@@ -209,12 +212,21 @@ static int ask(struct rtsock *s, const void *req, size_t len, struct dump *d,
 {
 	int err = send_all(s, req, len);
 
-	while (!err && !d->is_done) {
+	if (err)
+		return err;
+	while (!d->is_done) {
 		ssize_t n = receive(s, s->cmd, 0);
+		int e;
 
 		if (n < 0)
-			return n == -EAGAIN ? -ETIMEDOUT : (int)n;
-		err = each_message(s->rx, (size_t)n, dump_message, d);
+			return err ? err : n == -EAGAIN ? -ETIMEDOUT : (int)n;
+		/*
+		 * After an error the rest is read all the same: the kernel refuses
+		 * another dump as long as one waits to be read.
+		 */
+		d->is_failed = err != 0;
+		e = each_message(s->rx, (size_t)n, dump_message, d);
+		err = err ? err : e;
 		if (tick)
 			tick(d->arg);
 	}
