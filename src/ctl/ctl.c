@@ -269,6 +269,7 @@ static void check_ports(struct ctl *c)
 		if ((p->retry_ns && p->veto != PATH_NONE && p->retry_ns <= c->now_ns) ||
 		    (p->egress_retry_ns && p->egress_retry_ns <= c->now_ns))
 			c->plan_wanted = true;
+		ports_check_queues(c, p);
 		if (!p->is_open || dp_port_info(c->dp, (uint16_t)i, &info) || !info.dead)
 			continue;
 		history_add(&c->history, LOG_LEVEL_NOTICE,

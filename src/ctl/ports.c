@@ -141,6 +141,22 @@ void ports_bridge_shut(struct ctl *c, struct ctl_bridge *b)
 	b->is_open = false;
 }
 
+void ports_check_queues(struct ctl *c, struct ctl_port *p)
+{
+	uint32_t n_rx, n_tx;
+
+	if (p->is_host || !(p->is_receive || p->veto == PATH_QUEUES) ||
+	    ethdev_queues(p->name, &n_rx, &n_tx) || n_rx == p->n_queues)
+		return;
+	history_add(&c->history, LOG_LEVEL_NOTICE, "port %s has %u receive queues now", p->name,
+		    n_rx);
+	p->n_queues = n_rx;
+	p->is_stale = p->is_open;
+	if (p->veto == PATH_QUEUES)
+		p->veto = PATH_NONE;
+	c->plan_wanted = true;
+}
+
 /* ---- opening ---- */
 
 /*
@@ -232,6 +248,8 @@ static int port_open(struct ctl *c, struct ctl_port *p, const struct plan_bridge
 		port_failed(c, p, PATH_FAILED, "the interface has gone");
 		return err;
 	}
+	p->n_queues = cfg.n_rx_queues;
+	p->is_stale = false;
 	if (cfg.n_rx_queues > XB_MAX_QUEUES && pp->receive) {
 		port_failed(c, p, PATH_QUEUES, "it has more than 16 receive queues (ethtool -L)");
 		return -E2BIG;

@@ -26,6 +26,12 @@ void ports_host_close(struct ctl *c, struct ctl_bridge *b);
 void ports_bridge_rules(struct ctl *c, struct ctl_bridge *b, const struct plan_bridge *pb,
 			bool open);
 
+/*
+ * The number of queues in use changes without a message: looks whether the port
+ * has to be opened with other ones, and asks for a plan then.
+ */
+void ports_check_queues(struct ctl *c, struct ctl_port *p);
+
 /* Shuts the bridge's gate and leaves its other rules as they are. */
 void ports_bridge_shut(struct ctl *c, struct ctl_bridge *b);
 

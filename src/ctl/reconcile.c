@@ -197,7 +197,7 @@ static bool must_reopen(const struct ctl_port *p, const struct plan_port *pp, bo
 {
 	if (!wanted)
 		return true;
-	return p->is_receive != pp->receive || p->ifindex != pp->ifindex ||
+	return p->is_stale || p->is_receive != pp->receive || p->ifindex != pp->ifindex ||
 	       p->n_rx_queues != pp->n_rx_queues ||
 	       p->mode != (enum dp_mode)(pp->mode - CONF_MODE_AUTO);
 }

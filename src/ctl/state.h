@@ -52,6 +52,8 @@ struct ctl_port {
 	struct mac mac;
 	uint32_t mtu;
 	uint32_t n_rx_queues;
+	uint32_t n_queues; /* in use when it was tried last (ethtool -L) */
+	bool is_stale;     /* they are others now: to be opened anew */
 	enum dp_mode mode;
 	bool is_virtual;
 	bool rxvlan_was_on;

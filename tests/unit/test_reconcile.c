@@ -33,7 +33,7 @@ static struct {
 	struct view *view;
 	uint32_t refuse; /* index of an interface that cannot be opened */
 	bool is_open[XB_MAX_BRIDGES];
-	uint32_t n_pairs;
+	uint32_t n_pairs, n_queues;
 	char rxvlan[32];
 	struct ctl *c;
 	struct conf *conf;
@@ -184,7 +184,7 @@ int hostpair_set_mtu(uint32_t bridge_ifindex, uint32_t mtu)
 int ethdev_queues(const char *ifname, uint32_t *n_rx, uint32_t *n_tx)
 {
 	(void)ifname;
-	*n_rx = *n_tx = 1;
+	*n_rx = *n_tx = w.n_queues;
 	return 0;
 }
 
@@ -347,6 +347,7 @@ static int setup(void **state)
 	w.c->mirror = mirror_new();
 	w.c->model = model_new();
 	w.c->now_ns = 1000000000;
+	w.n_queues = 1;
 	reload("");
 	log_set_level(LOG_LEVEL_ERR);
 	return w.c->mirror && w.c->model ? 0 : -1;
@@ -397,6 +398,31 @@ static void a_port_that_leaves_is_closed_before_the_view_without_it(void **state
 	expect("p1 leaves", "C1 v0");
 	tell_port(1, BR);
 	expect("p1 is back", "G0 v0 o1 g0");
+}
+
+static void look_at_queues(void)
+{
+	for (uint32_t i = 1; i < XB_MAX_PORTS; i++) {
+		if (w.c->port[i].is_used)
+			ports_check_queues(w.c, &w.c->port[i]);
+	}
+}
+
+static void ports_follow_the_number_of_their_queues(void **state)
+{
+	(void)state;
+	two_ports();
+	look_at_queues();
+	expect("as before", "");
+	w.n_queues = 4;
+	look_at_queues();
+	expect("more", "G0 C1 C2 o1 o2 g0");
+	w.n_queues = XB_MAX_QUEUES + 1;
+	look_at_queues();
+	expect("too many", "G0 C1 C2 C0 W0");
+	w.n_queues = 1;
+	look_at_queues();
+	expect("one again", "w0 o0 o1 o2 g0");
 }
 
 static void the_kernel_forwards_while_a_port_is_opened_in_another_way(void **state)
@@ -557,6 +583,8 @@ int main(void)
 			a_port_that_leaves_is_closed_before_the_view_without_it, setup, teardown),
 		cmocka_unit_test_setup_teardown(
 			the_kernel_forwards_while_a_port_is_opened_in_another_way, setup, teardown),
+		cmocka_unit_test_setup_teardown(ports_follow_the_number_of_their_queues, setup,
+						teardown),
 		cmocka_unit_test_setup_teardown(
 			a_bridge_for_the_kernel_is_shut_before_its_ports_close, setup, teardown),
 		cmocka_unit_test_setup_teardown(
