@@ -26,25 +26,24 @@ static void set_retry(struct ctl *c, uint64_t *retry_ns, uint32_t *n_tries)
 /* ---- closing ---- */
 
 /* A port that is opened again goes on counting where it was. */
-static void counters_keep(struct ctl *c, struct ctl_port *p)
+static void counters_keep(struct ctl_port *p, struct dp_port_counters *last)
 {
-	struct dp_port_counters now;
 	uint64_t *to = (uint64_t *)&p->closed;
 
-	if (dp_port_counters(c->dp, ctl_slot(c, p), &now))
-		return;
-	/* The struct is nothing but counters; what is in flight now will not be. */
-	now.tx_in_flight = 0;
-	for (size_t i = 0; i < sizeof(now) / sizeof(*to); i++)
-		to[i] += ((const uint64_t *)&now)[i];
+	/* The struct is nothing but counters; what was in flight is not any more. */
+	last->tx_in_flight = 0;
+	for (size_t i = 0; i < sizeof(*last) / sizeof(*to); i++)
+		to[i] += ((const uint64_t *)last)[i];
 }
 
 void ports_close(struct ctl *c, struct ctl_port *p, bool gone)
 {
+	struct dp_port_counters last = { 0 };
+
 	if (p->is_open) {
 		ctl_alive(c);
-		counters_keep(c, p);
-		dp_port_close(c->dp, ctl_slot(c, p), gone);
+		dp_port_close(c->dp, ctl_slot(c, p), gone, &last);
+		counters_keep(p, &last);
 	}
 	/* A port that could not be opened has it switched off as well. */
 	if (p->rxvlan_was_on && !gone)

@@ -89,6 +89,8 @@ struct dp_port_config {
 	} rules;
 };
 
+struct dp_port_counters;
+
 struct dp_port_info {
 	bool open;
 	bool receive;
@@ -116,8 +118,11 @@ int dp_port_open(struct dp *dp, const struct dp_port_config *cfg, enum path_reas
  * Takes the port back: first its XSKMAP entries, so that frames pass to the
  * kernel at once, then what its rings still hold is forwarded (at most 5 ms) unless @gone,
  * then the sockets close and the program is detached. The frames return to the pool.
+ * What was counted up to the end is in *@last, unless that is NULL; it is left
+ * alone for a slot that is not open. If the worker does not answer, the next
+ * dp_port_open() goes on with it.
  */
-void dp_port_close(struct dp *dp, uint16_t slot, bool gone);
+void dp_port_close(struct dp *dp, uint16_t slot, bool gone, struct dp_port_counters *last);
 
 /* New rules for the program; take effect with the next frame. */
 int dp_port_rules_set(struct dp *dp, uint16_t slot, const struct xb_port_rules *rules);

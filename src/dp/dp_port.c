@@ -245,6 +245,15 @@ static int port_set_up(struct dp *dp, struct dp_port *p, struct failure *f)
 	return 0;
 }
 
+/* Ports that a worker kept because it did not answer: their queues would be busy. */
+static void close_left(struct dp *dp)
+{
+	for (uint16_t slot = 0; slot < XB_MAX_PORTS; slot++) {
+		if (dp->port[slot] && dp->port[slot]->is_closing)
+			dp_port_close(dp, slot, true, NULL);
+	}
+}
+
 int dp_port_open(struct dp *dp, const struct dp_port_config *cfg, enum path_reason *reason,
 		 const char **why)
 {
@@ -252,6 +261,7 @@ int dp_port_open(struct dp *dp, const struct dp_port_config *cfg, enum path_reas
 	struct dp_port *p = NULL;
 	int err;
 
+	close_left(dp);
 	err = check_config(dp, cfg, &f);
 	if (err)
 		goto err_out;
@@ -270,7 +280,7 @@ int dp_port_open(struct dp *dp, const struct dp_port_config *cfg, enum path_reas
 	dp->n_rx_queues += cfg->receive ? cfg->n_rx_queues : 0;
 	err = redirect_on(dp, p);
 	if (err) {
-		dp_port_close(dp, cfg->slot, false);
+		dp_port_close(dp, cfg->slot, false, NULL);
 		p = NULL;
 		f = (struct failure){ PATH_SOCKET, "the socket cannot be put into the map" };
 		goto err_out;
@@ -285,6 +295,47 @@ err_out:
 	*reason = f.reason;
 	*why = f.why;
 	return err;
+}
+
+/* ---- counters ---- */
+
+static void add_sock_stats(const struct wport *wp, struct dp_port_counters *out)
+{
+	struct sock_stats st;
+
+	for (uint32_t i = 0; i < wp->n_socks; i++) {
+		const struct sock *s = wp->sock[i];
+
+		if (s->sends)
+			out->tx_in_flight += __atomic_load_n(&s->txq.in_flight, __ATOMIC_RELAXED);
+		if (sock_stats_read(s, &st))
+			continue;
+		out->xsk_rx_dropped += st.rx_dropped;
+		out->xsk_rx_ring_full += st.rx_ring_full;
+		out->xsk_fill_empty += st.fill_empty;
+		out->xsk_tx_invalid += st.tx_invalid;
+		out->xsk_tx_empty += st.tx_empty;
+	}
+}
+
+static void add_prog_counts(const struct dp *dp, const struct dp_port *p,
+			    struct dp_port_counters *out)
+{
+	struct xb_punts punts = { 0 };
+
+	if (!p->cfg.receive || prog_punts_read(dp->progs, p->cfg.slot, &punts))
+		return;
+	out->redirected = punts.redirected;
+	out->dropped_standalone = punts.dropped;
+	memcpy(out->punt, punts.punt, sizeof(out->punt));
+}
+
+static void add_worker_counts(const struct dp *dp, const struct dp_port *p,
+			      struct dp_port_counters *out)
+{
+	for (uint32_t i = 0; i < dp->n_workers; i++)
+		count_port_sum(&out->user, worker_count(dp->worker[i], p->cfg.slot));
+	add_sock_stats(p->wport, out);
 }
 
 /* ---- close ---- */
@@ -324,23 +375,30 @@ static void close_socks(struct dp_port *p)
 		nap_ms(ZC_RELEASE_MS);
 }
 
-void dp_port_close(struct dp *dp, uint16_t slot, bool gone)
+void dp_port_close(struct dp *dp, uint16_t slot, bool gone, struct dp_port_counters *last)
 {
 	struct dp_port *p = slot < XB_MAX_PORTS ? dp->port[slot] : NULL;
+	struct dp_port_counters n = { 0 };
 
 	if (!p)
 		return;
 	redirect_off(dp, p);
 	if (!gone)
 		serve_rest(p);
+	/* The program's counts end with it, those of the worker when it has let go. */
+	add_prog_counts(dp, p, &n);
 	detach(dp, p);
 	p->attached = false;
 	p->promisc_fd = -1;
-	/* A worker that does not answer keeps the port, without frames: close it again. */
-	if (worker_port_release(p->worker, p->wport))
-		return;
-	if (!gone)
+	/* A worker that does not answer keeps the port, without frames: see close_left(). */
+	p->is_closing = worker_port_release(p->worker, p->wport) != 0;
+	if (!gone && !p->is_closing)
 		drain(p);
+	add_worker_counts(dp, p, &n);
+	if (last)
+		*last = n;
+	if (p->is_closing)
+		return;
 	close_socks(p);
 	dp->port[slot] = NULL;
 	dp->n_rx_queues -= p->cfg.receive ? p->cfg.n_rx_queues : 0;
@@ -409,7 +467,7 @@ int dp_port_info(struct dp *dp, uint16_t slot, struct dp_port_info *out)
 {
 	const struct dp_port *p = slot < XB_MAX_PORTS ? dp->port[slot] : NULL;
 
-	if (!p)
+	if (!p || p->is_closing)
 		return -ENOENT;
 	*out = (struct dp_port_info){
 		.open = true,
@@ -425,40 +483,14 @@ int dp_port_info(struct dp *dp, uint16_t slot, struct dp_port_info *out)
 	return 0;
 }
 
-static void add_sock_stats(const struct wport *wp, struct dp_port_counters *out)
-{
-	struct sock_stats st;
-
-	for (uint32_t i = 0; i < wp->n_socks; i++) {
-		const struct sock *s = wp->sock[i];
-
-		if (s->sends)
-			out->tx_in_flight += __atomic_load_n(&s->txq.in_flight, __ATOMIC_RELAXED);
-		if (sock_stats_read(s, &st))
-			continue;
-		out->xsk_rx_dropped += st.rx_dropped;
-		out->xsk_rx_ring_full += st.rx_ring_full;
-		out->xsk_fill_empty += st.fill_empty;
-		out->xsk_tx_invalid += st.tx_invalid;
-		out->xsk_tx_empty += st.tx_empty;
-	}
-}
-
 int dp_port_counters(struct dp *dp, uint16_t slot, struct dp_port_counters *out)
 {
 	const struct dp_port *p = slot < XB_MAX_PORTS ? dp->port[slot] : NULL;
-	struct xb_punts punts = { 0 };
 
-	if (!p)
+	if (!p || p->is_closing)
 		return -ENOENT;
 	*out = (struct dp_port_counters){ 0 };
-	for (uint32_t i = 0; i < dp->n_workers; i++)
-		count_port_sum(&out->user, worker_count(dp->worker[i], slot));
-	if (p->cfg.receive && !prog_punts_read(dp->progs, slot, &punts)) {
-		out->redirected = punts.redirected;
-		out->dropped_standalone = punts.dropped;
-		memcpy(out->punt, punts.punt, sizeof(out->punt));
-	}
-	add_sock_stats(p->wport, out);
+	add_prog_counts(dp, p, out);
+	add_worker_counts(dp, p, out);
 	return 0;
 }

@@ -24,6 +24,7 @@ struct dp_port {
 	bool zero_copy;
 	bool recovers_tags;
 	bool attached;
+	bool is_closing; /* the worker has not let go yet: to be closed again */
 	char note[96];
 };
 

@@ -12,7 +12,7 @@ void a_port_is_promiscuous_while_it_is_open(void)
 
 	run("ip -d link show p1 | grep -q 'promiscuity 1 '");
 	run("ip -d link show p4 | grep -q 'promiscuity 0 '"); /* sends only */
-	dp_port_close(n->dp, 1, false);
+	dp_port_close(n->dp, 1, false, NULL);
 	run("ip -d link show p1 | grep -q 'promiscuity 0 '");
 	net_close(n);
 }
@@ -51,13 +51,13 @@ void a_port_closes_and_opens_under_traffic(void)
 	__atomic_store_n(go, true, __ATOMIC_RELEASE);
 	for (int round = 0; round < 5; round++) {
 		nap_ms(20);
-		dp_port_close(n->dp, 3, false);
+		dp_port_close(n->dp, 3, false, NULL);
 		if (!dp_frames(n->dp, &s))
 			FAIL("the worker did not answer");
 		EQUAL("pool + fill + batch + tx", s.pool + s.fill + s.batch + s.tx, s.all);
 		port_open(n, 3, true);
 	}
-	dp_port_close(n->dp, 1, false); /* that receives */
+	dp_port_close(n->dp, 1, false, NULL); /* that receives */
 	child_end(pid);
 	if (!counters(n, 3).user.tx_frames && !recv_frame(n, 3, 500, &g))
 		FAIL("nothing went to p3 after it was opened again");
@@ -85,7 +85,7 @@ void a_port_that_vanishes_is_seen_and_closed(void)
 		FAIL("p3 is not dead");
 	if (!counters(n, 3).user.drop[DROP_NO_PORT])
 		FAIL("no copies were refused");
-	dp_port_close(n->dp, 3, true);
+	dp_port_close(n->dp, 3, true, NULL);
 	EQUAL("closed", dp_port_info(n->dp, 3, &info), -ENOENT);
 	check_frames(n);
 	make_link(3);
@@ -113,8 +113,8 @@ void frames_of_a_closed_port_go_to_the_others(void)
 	struct net *n = net_open(plain, false);
 	uint64_t four = frames_in_fill(n), two, three;
 
-	dp_port_close(n->dp, 3, false);
-	dp_port_close(n->dp, 4, false);
+	dp_port_close(n->dp, 3, false, NULL);
+	dp_port_close(n->dp, 4, false, NULL);
 	two = frames_in_fill(n);
 	if (two < four * 3 / 4 || two > config.n_frames / 2)
 		FAIL("%llu frames to receive for 4 ports, %llu for 2", (unsigned long long)four,
@@ -137,7 +137,7 @@ void every_queue_is_served(void)
 	enum path_reason reason;
 	const char *why;
 
-	dp_port_close(n->dp, 3, false);
+	dp_port_close(n->dp, 3, false, NULL);
 	close(n->host[3]);
 	run("ip link del p3");
 	run("ip link add p3 numrxqueues 4 numtxqueues 4 type veth "
@@ -159,7 +159,7 @@ void every_queue_is_served(void)
 	EQUAL("redirected", counters(n, 3).redirected, N);
 	send_frame(n, 1, broadcast, 1000);
 	expect(n, 3, 1000, 0);
-	dp_port_close(n->dp, 3, false);
+	dp_port_close(n->dp, 3, false, NULL);
 	check_frames(n);
 	run("ip link del p3");
 	make_link(3);
@@ -189,7 +189,7 @@ void what_cannot_be_served_is_refused(void)
 	struct net *n = net_open(plain, false);
 	struct dp_port_info info;
 
-	dp_port_close(n->dp, 3, false);
+	dp_port_close(n->dp, 3, false, NULL);
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		enum path_reason reason = PATH_NONE;
 		const char *why = NULL;
