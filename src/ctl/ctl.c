@@ -153,7 +153,7 @@ static void resync_tick(void *arg)
 	ctl_alive(r->c);
 }
 
-static int read_mirror(struct ctl *c, struct mirror **out)
+int ctl_read_mirror(struct ctl *c, struct mirror **out)
 {
 	static const enum rtreq_dump dumps[] = { RTREQ_LINKS, RTREQ_BRIDGE_LINKS, RTREQ_VLANS };
 	struct mirror_reading r = { .m = mirror_new(), .c = c };
@@ -184,7 +184,7 @@ static int resync(struct ctl *c)
 
 	for (uint32_t i = 0; err == -EINTR && i < RESYNC_TRIES; i++) {
 		(void)rtsock_events(c->rt, EVENT_DATAGRAMS, take_event, c);
-		err = read_mirror(c, &m);
+		err = ctl_read_mirror(c, &m);
 	}
 	if (err)
 		return err;

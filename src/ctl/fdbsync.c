@@ -127,9 +127,7 @@ static void entry_told(struct ctl *c, struct ctl_bridge *b, const struct neigh_i
 		local_del(c, ctl_index(c, b), &e.mac);
 }
 
-/* The bridge and the slot that a message is about; false for what is not ours. */
-static bool find_port(struct ctl *c, const struct neigh_info *n, struct ctl_bridge **b,
-		      uint16_t *slot)
+bool fdbsync_find(struct ctl *c, const struct neigh_info *n, struct ctl_bridge **b, uint16_t *slot)
 {
 	struct ctl_port *p;
 
@@ -155,7 +153,7 @@ void fdbsync_apply(struct ctl *c, const struct neigh_info *n)
 	uint64_t key;
 
 	c->stats.n_neigh_events++;
-	if (mac_is_multicast(&n->mac) || !find_port(c, n, &b, &slot))
+	if (mac_is_multicast(&n->mac) || !fdbsync_find(c, n, &b, &slot))
 		return;
 	key = fdb_key(n->vid, &n->mac);
 	if (n->deleted) {
@@ -221,7 +219,7 @@ static int read_entry(void *arg, const struct rtmsg_info *i, const struct nlmsgh
 
 	(void)h;
 	if (i->type != RTMSG_NEIGH || i->neigh.deleted || mac_is_multicast(&i->neigh.mac) ||
-	    !find_port(r->c, &i->neigh, &b, &slot))
+	    !fdbsync_find(r->c, &i->neigh, &b, &slot))
 		return 0;
 	k = &r->keys[ctl_index(r->c, b)];
 	if (k->n == k->size) {

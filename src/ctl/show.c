@@ -20,7 +20,8 @@ static bool (*const units[CTLMSG_N])(struct show *s) = {
 	[CTLMSG_STATUS] = show_status_unit,   [CTLMSG_PORT] = show_port_unit,
 	[CTLMSG_VLAN] = show_vlan_unit,       [CTLMSG_FDB] = show_fdb_unit,
 	[CTLMSG_FDB_FLUSH] = show_flush_unit, [CTLMSG_FLOOD] = show_flood_unit,
-	[CTLMSG_STATS] = show_stats_unit,     [CTLMSG_VERSION] = show_version_unit,
+	[CTLMSG_STATS] = show_stats_unit,     [CTLMSG_VERIFY] = show_verify_unit,
+	[CTLMSG_VERSION] = show_version_unit,
 };
 
 /* ---- writing ---- */

@@ -45,6 +45,7 @@ bool show_fdb_unit(struct show *s);
 bool show_flush_unit(struct show *s);
 bool show_flood_unit(struct show *s);
 bool show_stats_unit(struct show *s);
+bool show_verify_unit(struct show *s);
 bool show_version_unit(struct show *s);
 
 /* Adds text as it is. */

@@ -193,6 +193,9 @@ static inline uint16_t ctl_index(const struct ctl *c, const struct ctl_bridge *b
 
 /* ---- fdbsync.c ---- */
 
+/* The bridge and the slot that a message is about; false for what is not ours. */
+bool fdbsync_find(struct ctl *c, const struct neigh_info *n, struct ctl_bridge **b, uint16_t *slot);
+
 /* One FDB message of the kernel; @is_dump: part of an answer, not news. */
 void fdbsync_apply(struct ctl *c, const struct neigh_info *n);
 
@@ -226,6 +229,9 @@ bool learn_is_echo(struct ctl *c, uint16_t bridge, uint64_t key, uint16_t slot);
  * alive. Bridges whose tables have been due for too long are shut here.
  */
 void ctl_alive(struct ctl *c);
+
+/* Reads links, ports and VLANs of the kernel anew; *@out is the caller's. -EINTR: try again. */
+int ctl_read_mirror(struct ctl *c, struct mirror **out);
 
 /* Takes in waiting events of the kernel; marks a resync when some were lost. */
 void ctl_read_events(struct ctl *c);

@@ -13,7 +13,13 @@
 #include "xbridgectl/text.h"
 
 /* Exit statuses; xbridgectl(8) tells them. */
-enum { STATUS_OK = 0, STATUS_REFUSED = 1, STATUS_UNREACHABLE = 2, STATUS_USAGE = 64 };
+enum {
+	STATUS_OK = 0,
+	STATUS_REFUSED = 1,
+	STATUS_UNREACHABLE = 2,
+	STATUS_DIFFERENT = 3,
+	STATUS_USAGE = 64
+};
 
 struct options {
 	const char *socket;
@@ -33,6 +39,7 @@ static const char usage_text[] =
 	"                               where frames go that are flooded\n"
 	"  stats [show [dev DEV] [vlans]]\n"
 	"                               every counter that is not 0\n"
+	"  verify                       compares our tables with the kernel's\n"
 	"  version                      of the daemon\n"
 	"\n"
 	"FILTER is dev DEV, vlan VID, mac MAC, or one of dynamic, static, local,\n"
@@ -134,6 +141,22 @@ static int print_data(const struct options *o, enum ctlmsg_cmd cmd, const char *
 	return 0;
 }
 
+/* What `verify` found decides its exit status. */
+static int verify_status(const char *data, size_t len)
+{
+	json_t *root = json_loadb(data, len, 0, NULL);
+	int status = STATUS_OK;
+
+	if (!json_is_true(json_object_get(root, "complete"))) {
+		fprintf(stderr, "xbridgectl: the kernel's tables could not be read, try again\n");
+		status = STATUS_REFUSED;
+	} else if (text_number(root, "n_differences")) {
+		status = STATUS_DIFFERENT;
+	}
+	json_decref(root);
+	return status;
+}
+
 static int ask(const struct options *o, const struct ctlmsg_request *r)
 {
 	/* The newline that ends CTLMSG_OK_TAIL is gone already. */
@@ -152,6 +175,8 @@ static int ask(const struct options *o, const struct ctlmsg_request *r)
 		status = complain_refused(answer, len);
 	else if (print_data(o, r->cmd, answer + head, len - head - tail))
 		status = complain_refused("", 0);
+	else if (r->cmd == CTLMSG_VERIFY)
+		status = verify_status(answer + head, len - head - tail);
 	free(answer);
 	if (fflush(stdout) || ferror(stdout)) {
 		fprintf(stderr, "xbridgectl: cannot write: %s\n", strerror(errno));

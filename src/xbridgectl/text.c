@@ -194,6 +194,27 @@ void text_flood(FILE *f, const json_t *vlan)
 	print_members(f, "broadcast", json_object_get(vlan, "broadcast"));
 }
 
+/* ---- differences ---- */
+
+static const char *or_nothing(const char *s)
+{
+	return *s ? s : "nothing";
+}
+
+static void print_difference(FILE *f, const json_t *d)
+{
+	fprintf(f, "%s: %s: kernel %s, xbridged %s\n", text_get(d, "what"), text_get(d, "object"),
+		or_nothing(text_get(d, "kernel")), or_nothing(text_get(d, "xbridged")));
+}
+
+static void print_verify(FILE *f, const json_t *data)
+{
+	each(f, json_object_get(data, "differences"), print_difference);
+	fprintf(f, "%lld differences in %lld links, %lld VLANs of ports, %lld FDB entries\n",
+		text_number(data, "n_differences"), text_number(data, "links"),
+		text_number(data, "vlans"), text_number(data, "fdb_entries"));
+}
+
 /* ---- all ---- */
 
 void text_print(FILE *f, enum ctlmsg_cmd cmd, const json_t *data)
@@ -214,6 +235,9 @@ void text_print(FILE *f, enum ctlmsg_cmd cmd, const json_t *data)
 		break;
 	case CTLMSG_FLOOD:
 		each(f, data, text_flood);
+		break;
+	case CTLMSG_VERIFY:
+		print_verify(f, data);
 		break;
 	case CTLMSG_STATS:
 		text_stats(f, data);
