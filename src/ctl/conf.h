@@ -163,6 +163,7 @@ struct conf {
 	enum conf_mode mode; /* never INHERIT */
 	bool accelerate_virtual;
 	bool detach_on_stop;
+	enum conf_policy unseen_tags;
 	enum conf_policy netfilter;
 	enum conf_policy tc;
 	enum conf_mst mst;

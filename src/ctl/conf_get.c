@@ -41,6 +41,7 @@ struct conf *conf_defaults(void)
 		.netlink_buffer = 16 * 1024 * 1024,
 		.fdb_max = 1048576,
 		.mode = CONF_MODE_AUTO,
+		.unseen_tags = CONF_REFUSE,
 		.netfilter = CONF_REFUSE,
 		.tc = CONF_REFUSE,
 		.mst = CONF_MST_POLL,

@@ -113,6 +113,7 @@ static const struct conf_key root_keys[] = {
 	CHOICE("mode", conf, mode, modes, FOR_ANY),
 	BOOL("accelerate-virtual", conf, accelerate_virtual, FOR_ANY),
 	BOOL("detach-on-stop", conf, detach_on_stop, FOR_ANY),
+	CHOICE("unseen-tags", conf, unseen_tags, policies, FOR_ANY),
 	CHOICE("netfilter", conf, netfilter, policies, FOR_ANY),
 	CHOICE("tc", conf, tc, policies, FOR_ANY),
 	CHOICE("mst", conf, mst, msts, FOR_ANY),

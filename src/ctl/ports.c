@@ -213,11 +213,14 @@ static int stop_stripping(struct ctl *c, struct ctl_port *p, const struct plan_p
 }
 
 /* On a kernel that cannot tell a veth's accelerated tag, its VLANs would be lost in silence. */
-static bool loses_tags(struct ctl *c, struct ctl_port *p, const struct plan_port *pp)
+static bool loses_tags(struct ctl *c, struct ctl_port *p, const struct plan_bridge *pb,
+		       const struct plan_port *pp)
 {
 	struct dp_port_info info;
 
 	if (!pp->receive || !pp->hides_tags || dp_port_info(c->dp, ctl_slot(c, p), &info))
+		return false;
+	if (!pb->attr.filtering && c->conf->unseen_tags == CONF_IGNORE)
 		return false;
 	return !info.recovers_tags;
 }
@@ -264,10 +267,11 @@ static int port_open(struct ctl *c, struct ctl_port *p, const struct plan_bridge
 	}
 	p->is_open = true;
 	p->is_receive = pp->receive;
-	if (loses_tags(c, p, pp)) {
+	if (loses_tags(c, p, pb, pp)) {
 		ports_close(c, p, false);
-		port_failed(c, p, PATH_VLAN_ACCEL,
-			    "VLAN tags of this device cannot be seen (needs kernel 6.8)");
+		port_failed(
+			c, p, PATH_VLAN_ACCEL,
+			"VLAN tags of this device cannot be seen (needs kernel 6.8; see unseen-tags)");
 		return -EOPNOTSUPP;
 	}
 	p->egress_retry_ns = 0;

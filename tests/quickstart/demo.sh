@@ -169,6 +169,8 @@ net_make 3
 # A machine that is busy with other things is not a stalled worker.
 daemon_start sw <<'CONF'
 heartbeat = 1000
+# No VLANs here; without this, kernels before 6.8 would forward everything.
+unseen-tags = ignore
 CONF
 servers_start
 

@@ -359,6 +359,7 @@ static void assert_same_globals(const struct conf *a, const struct conf *b)
 	assert_int_equal(a->mode, b->mode);
 	assert_int_equal(a->accelerate_virtual, b->accelerate_virtual);
 	assert_int_equal(a->detach_on_stop, b->detach_on_stop);
+	assert_int_equal(a->unseen_tags, b->unseen_tags);
 	assert_int_equal(a->netfilter, b->netfilter);
 	assert_int_equal(a->tc, b->tc);
 	assert_int_equal(a->mst, b->mst);
@@ -396,7 +397,7 @@ static void the_shipped_example_shows_the_defaults(void **state)
 	assert_same_globals(c, d);
 	assert_int_equal(c->n_bridges, 0);
 	conf_free(c);
-	assert_int_equal(uncomment(text), 25);
+	assert_int_equal(uncomment(text), 26);
 	c = parse(text);
 	assert_same_globals(c, d);
 	conf_free(c);

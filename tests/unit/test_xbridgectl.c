@@ -36,7 +36,8 @@ static void words_become_the_request_that_they_mean(void **state)
 	static const struct { const char *words, *request; } rows[] = {
 		{ "status", "{\"cmd\":\"status\",\"args\":{}}\n" },
 		{ "statu", "{\"cmd\":\"status\",\"args\":{}}\n" },
-		{ "ver", "{\"cmd\":\"version\",\"args\":{}}\n" },
+		{ "veri", "{\"cmd\":\"verify\",\"args\":{}}\n" },
+		{ "vers", "{\"cmd\":\"version\",\"args\":{}}\n" },
 		{ "port", "{\"cmd\":\"port\",\"args\":{}}\n" },
 		{ "p sh de p1", "{\"cmd\":\"port\",\"args\":{\"dev\":\"p1\"}}\n" },
 		{ "port show dev show", "{\"cmd\":\"port\",\"args\":{\"dev\":\"show\"}}\n" },
@@ -163,6 +164,12 @@ static const struct {
 	const char *json, *text;
 } text_rows[] = {
 	{ "version", CTLMSG_VERSION, "{\"version\":\"0.1.0\"}", "xbridged 0.1.0\n" },
+	{ "verify", CTLMSG_VERIFY,
+	  "{\"complete\":true,\"differences\":[{\"what\":\"fdb br0\",\"object\":"
+	  "\"02:00:00:00:00:01 vlan 10\",\"kernel\":\"p1 static\",\"xbridged\":\"\"}],"
+	  "\"links\":3,\"vlans\":2,\"fdb_entries\":9,\"n_differences\":1}",
+	  "fdb br0: 02:00:00:00:00:01 vlan 10: kernel p1 static, xbridged nothing\n"
+	  "1 differences in 3 links, 2 VLANs of ports, 9 FDB entries\n" },
 	{ "flush", CTLMSG_FDB_FLUSH, "{\"flushed\":3}", "Flushed 3 entries\n" },
 	{ "flush of one", CTLMSG_FDB_FLUSH, "{\"flushed\":1}", "Flushed 1 entry\n" },
 	{ "fdb", CTLMSG_FDB, FDB_JSON, FDB_TEXT },
