@@ -68,6 +68,22 @@ static void local_del(struct ctl *c, uint16_t bridge, const struct mac *mac)
 	dp_local_del(c->dp, bridge, mac);
 }
 
+/*
+ * A table that changes while it is read can be told without one of its entries,
+ * and nobody would tell that one later.
+ */
+void fdbsync_set_local(struct ctl *c, struct ctl_port *p, const struct mac *mac)
+{
+	if (mac_equal(&p->local, mac))
+		return;
+	/* The new one first: it may be in use already, and both may be one device's. */
+	if (!mac_is_zero(mac))
+		local_add(c, p->bridge, mac);
+	if (!mac_is_zero(&p->local))
+		local_del(c, p->bridge, &p->local);
+	p->local = *mac;
+}
+
 void fdbsync_forget(struct ctl *c, uint16_t bridge)
 {
 	uint32_t n = 0;
@@ -192,6 +208,7 @@ void fdbsync_forget_port(struct ctl *c, uint16_t bridge, uint16_t slot)
 
 	if (!f)
 		return;
+	fdbsync_set_local(c, &c->port[slot], &(struct mac){ { 0 } });
 	while (fdb_walk(f, &cursor, 4096, forget_local, &l))
 		ctl_alive(c);
 	fdb_flush(f, &all);

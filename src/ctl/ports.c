@@ -278,7 +278,7 @@ static int port_open(struct ctl *c, struct ctl_port *p, const struct plan_bridge
 	/* An egress alone is no reason to believe that more would work. */
 	if (!pp->receive)
 		return 0;
-	p->veto = PATH_NONE;
+	p->veto = p->reason = PATH_NONE;
 	p->n_tries = 0;
 	p->retry_ns = 0;
 	p->note[0] = '\0';
@@ -345,16 +345,23 @@ static int host_open(struct ctl *c, struct ctl_bridge *b, const struct plan_brid
 	return 0;
 }
 
-static void set_uppers(struct ctl *c, struct ctl_port *p, const struct plan_port *pp)
+static int set_uppers(struct ctl *c, struct ctl_port *p, const struct plan_port *pp)
 {
+	int err;
 	uint32_t hash = pp->n_uppers;
 
 	for (uint32_t i = 0; i < pp->n_uppers; i++)
 		hash = hash * 31 + pp->upper[i];
 	if (hash == p->uppers_hash)
-		return;
-	if (!dp_port_uppers_set(c->dp, ctl_slot(c, p), pp->upper, pp->n_uppers))
+		return 0;
+	err = dp_port_uppers_set(c->dp, ctl_slot(c, p), pp->upper, pp->n_uppers);
+	if (!err)
 		p->uppers_hash = hash;
+	else if (log_limit_ok(&c->limit_bad, "uppers", c->now_ns))
+		history_add(&c->history, LOG_LEVEL_WARN,
+			    "port %s: no room for its VLAN devices, left to the kernel: %s",
+			    p->name, strerror(-err));
+	return err;
 }
 
 /* Rules of an open port; opens it where it is wanted. True if every step worked. */
@@ -382,7 +389,9 @@ static bool open_port(struct ctl *c, struct ctl_bridge *b, const struct plan_bri
 		}
 		p->uppers_hash = 0;
 	}
-	set_uppers(c, p, pp);
+	/* What is for a VLAN device must not be forwarded past it. */
+	if (set_uppers(c, p, pp))
+		r.flags &= ~(uint32_t)XB_PORT_USER;
 	(void)dp_port_rules_set(c->dp, ctl_slot(c, p), &r);
 	return true;
 }

@@ -320,7 +320,8 @@ static void set_statics(struct ctl_bridge *b, const struct conf_bridge *cb, cons
 
 static void note_reason(struct ctl *c, struct ctl_port *p, enum path_reason reason)
 {
-	if (p->reason == reason)
+	/* Another try is no news before it has worked. */
+	if (p->reason == reason || (reason == PATH_NONE && p->n_tries && !p->is_receive))
 		return;
 	p->reason = reason;
 	if (reason != PATH_NONE)
@@ -366,6 +367,8 @@ static int sync_port(struct ctl *c, struct ctl_bridge *b, struct plan_bridge *pb
 		p->veto = PATH_NONE;
 	p->ifindex = pp->ifindex;
 	p->mac = pp->mac;
+	if (b->source == CONF_SOURCE_KERNEL)
+		fdbsync_set_local(c, p, &pp->mac);
 	p->mtu = pp->mtu;
 	p->n_rx_queues = pp->n_rx_queues;
 	p->mode = (enum dp_mode)(pp->mode - CONF_MODE_AUTO);
@@ -440,6 +443,8 @@ static int sync_bridge(struct ctl *c, struct plan_bridge *pb, bool *changed)
 		pb->host.bridge = ctl_index(c, b);
 		err = model_port_set(c->model, b->host_slot, &pb->host, &host_changed);
 	}
+	if (b->host_slot)
+		fdbsync_set_local(c, &c->port[b->host_slot], &pb->mac);
 	*changed = *changed || bridge_changed || host_changed;
 	for (uint32_t i = 0; !err && i < pb->n_ports; i++) {
 		err = sync_port(c, b, pb, &pb->port[i], changed);

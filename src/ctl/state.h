@@ -50,6 +50,7 @@ struct ctl_port {
 	uint32_t ifindex;
 	char name[NETINFO_NAME_SIZE];
 	struct mac mac;
+	struct mac local; /* passed to the host as its address; zero: none */
 	uint32_t mtu;
 	uint32_t n_rx_queues;
 	uint32_t n_queues; /* in use when it was tried last (ethtool -L) */
@@ -204,6 +205,12 @@ int fdbsync_read(struct ctl *c);
 
 /* Removes all entries of a port that leaves its bridge, addresses of the host included. */
 void fdbsync_forget_port(struct ctl *c, uint16_t bridge, uint16_t slot);
+
+/*
+ * The device of @p, a port or the host's, has address @mac: frames for it are
+ * the host's, whether or not the kernel's table could be read in full.
+ */
+void fdbsync_set_local(struct ctl *c, struct ctl_port *p, const struct mac *mac);
 
 /* Forgets the bridge's addresses of the host. */
 void fdbsync_forget(struct ctl *c, uint16_t bridge);

@@ -420,6 +420,25 @@ static void an_address_of_the_host_is_passed_until_its_last_vlan_is_gone(void **
 	assert_int_equal(plane.n_local, 0);
 }
 
+static void the_address_of_a_device_is_passed_without_an_entry_too(void **state)
+{
+	struct mac mac = station(0xb0), other = station(0xb1);
+
+	(void)state;
+	fdbsync_set_local(ctl, &ctl->port[1], &mac);
+	assert_int_equal(plane.n_local, 1);
+	tell_local(10, false);
+	tell_local(10, true);
+	assert_int_equal(plane.n_local, 1);
+	fdbsync_set_local(ctl, &ctl->port[2], &mac);
+	assert_int_equal(plane.n_local, 1);
+	fdbsync_set_local(ctl, &ctl->port[2], &other);
+	assert_int_equal(plane.n_local, 2);
+	fdbsync_forget_port(ctl, 0, 1);
+	fdbsync_forget_port(ctl, 0, 2);
+	assert_int_equal(plane.n_local, 0);
+}
+
 static void on_a_bridge_without_filtering_the_copies_per_vlan_are_deleted(void **state)
 {
 	struct rtmsg_info i = { .type = RTMSG_LINK };
@@ -468,6 +487,7 @@ int main(void)
 		T(the_kernel_alone_ages_what_it_holds),
 		T(reading_the_table_anew_sweeps_what_the_kernel_lost),
 		T(an_address_of_the_host_is_passed_until_its_last_vlan_is_gone),
+		T(the_address_of_a_device_is_passed_without_an_entry_too),
 		T(on_a_bridge_without_filtering_the_copies_per_vlan_are_deleted),
 		T(many_stations_go_in_batches_and_none_is_forgotten),
 	};

@@ -34,6 +34,8 @@ static struct {
 	uint32_t refuse; /* index of an interface that cannot be opened */
 	bool is_open[XB_MAX_BRIDGES];
 	uint32_t n_pairs, n_queues;
+	bool no_uppers;
+	uint32_t flags[XB_MAX_PORTS];
 	char rxvlan[32];
 	struct ctl *c;
 	struct conf *conf;
@@ -80,8 +82,7 @@ void dp_port_close(struct dp *dp, uint16_t slot, bool gone, struct dp_port_count
 int dp_port_rules_set(struct dp *dp, uint16_t slot, const struct xb_port_rules *rules)
 {
 	(void)dp;
-	(void)slot;
-	(void)rules;
+	w.flags[slot] = rules->flags;
 	return 0;
 }
 
@@ -90,8 +91,7 @@ int dp_port_uppers_set(struct dp *dp, uint16_t slot, const uint16_t *vid, uint32
 	(void)dp;
 	(void)slot;
 	(void)vid;
-	(void)n;
-	return 0;
+	return n && w.no_uppers ? -E2BIG : 0;
 }
 
 int dp_port_info(struct dp *dp, uint16_t slot, struct dp_port_info *out)
@@ -229,6 +229,13 @@ void fdbsync_forget_port(struct ctl *c, uint16_t bridge, uint16_t slot)
 	struct fdb_filter all = { .port = slot, .vid = FDB_ANY };
 
 	fdb_flush(c->bridge[bridge].fdb, &all);
+}
+
+void fdbsync_set_local(struct ctl *c, struct ctl_port *p, const struct mac *mac)
+{
+	(void)c;
+	(void)p;
+	(void)mac;
 }
 
 void fdbsync_forget(struct ctl *c, uint16_t bridge)
@@ -391,6 +398,29 @@ static void a_port_that_leaves_is_closed_before_the_view_without_it(void **state
 	expect("p1 leaves", "C1 v0");
 	tell_port(1, BR);
 	expect("p1 is back", "G0 v0 o1 g0");
+}
+
+static void a_port_without_room_for_its_vlan_devices_passes_everything(void **state)
+{
+	struct rtmsg_info up = { .type = RTMSG_LINK };
+	uint16_t slot;
+
+	(void)state;
+	two_ports();
+	slot = ctl_slot(w.c, ctl_port_by_ifindex(w.c, PORT_IF(1)));
+	assert_true(w.flags[slot] & XB_PORT_USER);
+	up.link.ifindex = 30;
+	up.link.present = LINK_HAS_VLAN | LINK_HAS_LOWER;
+	up.link.lower = PORT_IF(1);
+	up.link.vlan_id = 40;
+	snprintf(up.link.kind, sizeof(up.link.kind), "vlan");
+	tell(&up);
+	w.no_uppers = true;
+	expect("no room", "");
+	assert_false(w.flags[slot] & XB_PORT_USER);
+	w.no_uppers = false;
+	expect("room", "");
+	assert_true(w.flags[slot] & XB_PORT_USER);
 }
 
 static void look_at_queues(void)
@@ -578,6 +608,9 @@ int main(void)
 			a_port_that_leaves_is_closed_before_the_view_without_it, setup, teardown),
 		cmocka_unit_test_setup_teardown(
 			the_kernel_forwards_while_a_port_is_opened_in_another_way, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			a_port_without_room_for_its_vlan_devices_passes_everything, setup,
+			teardown),
 		cmocka_unit_test_setup_teardown(ports_follow_the_number_of_their_queues, setup,
 						teardown),
 		cmocka_unit_test_setup_teardown(
