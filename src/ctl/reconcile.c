@@ -340,6 +340,14 @@ static void note_rename(struct ctl *c, struct ctl_port *p, const char *name)
 	snprintf(p->name, sizeof(p->name), "%s", name);
 }
 
+/* A port that was down for a moment has a socket that does not send any more. */
+static bool is_dead(struct ctl *c, const struct ctl_port *p)
+{
+	struct dp_port_info info;
+
+	return !dp_port_info(c->dp, ctl_slot(c, p), &info) && info.dead;
+}
+
 /* The port in our numbers; closes it where another set-up is needed. 0 or -ENOSPC, -ENOMEM. */
 static int sync_port(struct ctl *c, struct ctl_bridge *b, struct plan_bridge *pb,
 		     struct plan_port *pp, bool *changed)
@@ -357,7 +365,7 @@ static int sync_port(struct ctl *c, struct ctl_bridge *b, struct plan_bridge *pb
 		p->bridge = ctl_index(c, b);
 		is_new = true;
 	}
-	if (p->is_open && must_reopen(p, pp, wanted)) {
+	if (p->is_open && (must_reopen(p, pp, wanted) || is_dead(c, p))) {
 		gate_shut(c, b);
 		ports_close(c, p, !mirror_find(c->mirror, p->ifindex));
 	}

@@ -32,6 +32,7 @@ static struct {
 	size_t n;
 	struct view *view;
 	uint32_t refuse; /* index of an interface that cannot be opened */
+	uint32_t dead;   /* of one whose socket is dead */
 	bool is_open[XB_MAX_BRIDGES];
 	uint32_t n_pairs, n_queues;
 	bool no_uppers;
@@ -77,6 +78,8 @@ void dp_port_close(struct dp *dp, uint16_t slot, bool gone, struct dp_port_count
 	(void)gone;
 	last->user.rx_frames = 3;
 	step('C', p->ifindex - 10);
+	if (p->ifindex == w.dead)
+		w.dead = 0;
 }
 
 int dp_port_rules_set(struct dp *dp, uint16_t slot, const struct xb_port_rules *rules)
@@ -97,8 +100,8 @@ int dp_port_uppers_set(struct dp *dp, uint16_t slot, const uint16_t *vid, uint32
 int dp_port_info(struct dp *dp, uint16_t slot, struct dp_port_info *out)
 {
 	(void)dp;
-	(void)slot;
 	*out = (struct dp_port_info){ .open = true, .recovers_tags = true };
+	out->dead = w.dead && w.c->port[slot].ifindex == w.dead;
 	return 0;
 }
 
@@ -400,6 +403,15 @@ static void a_port_that_leaves_is_closed_before_the_view_without_it(void **state
 	expect("p1 is back", "G0 v0 o1 g0");
 }
 
+static void a_port_with_a_dead_socket_is_opened_anew_with_the_next_plan(void **state)
+{
+	(void)state;
+	two_ports();
+	w.dead = PORT_IF(2);
+	expect("p2 was down", "G0 C2 o2 g0");
+	expect("again", "");
+}
+
 static void a_port_without_room_for_its_vlan_devices_passes_everything(void **state)
 {
 	struct rtmsg_info up = { .type = RTMSG_LINK };
@@ -610,6 +622,9 @@ int main(void)
 			the_kernel_forwards_while_a_port_is_opened_in_another_way, setup, teardown),
 		cmocka_unit_test_setup_teardown(
 			a_port_without_room_for_its_vlan_devices_passes_everything, setup,
+			teardown),
+		cmocka_unit_test_setup_teardown(
+			a_port_with_a_dead_socket_is_opened_anew_with_the_next_plan, setup,
 			teardown),
 		cmocka_unit_test_setup_teardown(ports_follow_the_number_of_their_queues, setup,
 						teardown),
