@@ -28,13 +28,36 @@ static uint32_t pow2_above(uint32_t n)
 	return p;
 }
 
+/* calloc() that aligns to a bucket; where the area begins is kept before what is handed out. */
+static void *heap_alloc(size_t size)
+{
+	uint8_t *p = calloc(1, size + sizeof(struct fdb_bucket)), *area;
+
+	if (!p)
+		return NULL;
+	area = p + sizeof(struct fdb_bucket) - (uintptr_t)p % sizeof(struct fdb_bucket);
+	memcpy(area - sizeof(p), &p, sizeof(p));
+	return area;
+}
+
+static void heap_free(void *area, size_t size)
+{
+	void *p;
+
+	(void)size;
+	memcpy(&p, (uint8_t *)area - sizeof(p), sizeof(p));
+	free(p);
+}
+
+_Static_assert(_Alignof(max_align_t) >= sizeof(void *), "room before an area for one pointer");
+
 struct fdb *fdb_new(const struct fdb_config *cfg)
 {
 	struct fdb_table *t;
 	struct fdb *f;
 
 	if (!cfg->max_entries || cfg->max_entries > N_ENTRIES_LIMIT ||
-	    cfg->n_buckets > N_ENTRIES_LIMIT)
+	    cfg->n_buckets > N_ENTRIES_LIMIT || !cfg->alloc != !cfg->free)
 		return NULL;
 	f = aligned_alloc(_Alignof(struct fdb), sizeof(*f));
 	if (!f)
@@ -52,12 +75,14 @@ struct fdb *fdb_new(const struct fdb_config *cfg)
 	if (f->max_buckets < f->min_buckets)
 		f->max_buckets = f->min_buckets;
 	fdb_set_granularity(f, cfg->granularity_ns ? cfg->granularity_ns : GRANULARITY_DEFAULT);
-	t = fdb_table_new(f->min_buckets);
+	f->alloc = cfg->alloc ? cfg->alloc : heap_alloc;
+	f->free = cfg->free ? cfg->free : heap_free;
+	t = fdb_table_new(f, f->min_buckets);
 	if (!t) {
 		free(f);
 		return NULL;
 	}
-	memset(t->bucket, 0, ((size_t)t->n_buckets + t->n_overflow) * sizeof(*t->bucket));
+	fdb_table_touch(t, 0, UINT64_MAX);
 	atomic_store(&f->cur, t);
 	return f;
 }
@@ -70,10 +95,10 @@ void fdb_free(struct fdb *f)
 		return;
 	if (atomic_load(&f->n_retired))
 		urcu_qsbr_barrier();
-	fdb_table_free(f->build);
+	fdb_table_free(f, f->build);
 	for (t = f->cur; t; t = next) {
 		next = t->next;
-		fdb_table_free(t);
+		fdb_table_free(f, t);
 	}
 	free(f);
 }
@@ -309,7 +334,7 @@ static int add(struct fdb *f, const struct fdb_entry *e, uint64_t since)
 	err = put(f, key, v, since);
 	if (err == -ENOSPC && relaxed_get(&f->no_room) && !fdb_grow_now(f))
 		err = put(f, key, v, since);
-	fdb_finish(f);
+	fdb_grow_step(f);
 	return err;
 }
 

@@ -28,6 +28,7 @@
 #define XB_CORE_FDB_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "core/limits.h"
@@ -64,6 +65,13 @@ struct fdb_config {
 	uint32_t n_buckets;      /* to begin with and at least; 0: 256; see FDB_BUCKETS_MIN */
 	uint64_t granularity_ns; /* 0: 1 s; see fdb_set_granularity() */
 	uint64_t seed[2];        /* random, so that no station can choose collisions */
+	/*
+	 * Memory of the tables, both or neither (NULL: calloc and free). alloc():
+	 * @size bytes, all 0, aligned to 64, or NULL; its pages need not be
+	 * present. free() gets the same size; any thread may call it.
+	 */
+	void *(*alloc)(size_t size);
+	void (*free)(void *p, size_t size);
 };
 
 #define FDB_BUCKETS_MIN 16 /* what fdb_config asks for is rounded up to a power of 2 */
@@ -159,13 +167,18 @@ enum fdb_learned fdb_learn(struct fdb *f, uint64_t key, uint16_t port, uint64_t 
 /* [any] 0 and a copy in *@out, or -ENOENT. */
 int fdb_get(const struct fdb *f, uint64_t key, struct fdb_entry *out);
 
-/* [control] Adds the entry, or replaces it, as given. 0 or -ENOSPC; grows the table itself. */
+/*
+ * [control] Adds the entry, or replaces it, as given. 0 or -ENOSPC. Grows the
+ * table itself, a little in each call (FDB_ADD_BYTES made present, three
+ * buckets carried over), so that no call of many stalls its thread.
+ */
 int fdb_add(struct fdb *f, const struct fdb_entry *e);
 /*
  * [control] The same, unless the key is known on another port and was seen
  * there at @since_ns or later (up to 1.05 ms before): then -EEXIST.
  */
 int fdb_add_unless_seen(struct fdb *f, const struct fdb_entry *e, uint64_t since_ns);
+#define FDB_ADD_BYTES (64U << 10)
 
 /*
  * [control] Gives the entry the bits @flags of @mask and leaves the others, if
@@ -205,7 +218,7 @@ void fdb_set_max_learned(struct fdb *f, uint32_t max_learned);
 
 /*
  * [control] To be called every few ms: begins a resize or rebuild that is
- * due, clears at most FDB_MAINTAIN_BYTES of a new table, carries at most
+ * due, makes at most FDB_MAINTAIN_BYTES of a new table present, carries at most
  * FDB_MAINTAIN_BUCKETS buckets over, hands an old table to liburcu. True if a
  * resize is under way, so that another call soon is useful. @now_ns spaces
  * retries when memory is short.

@@ -2,10 +2,10 @@
 /*
  * fdb_grow: the life of an fdb's tables.
  *
- *	allocated -> cleared (control, in steps; that also makes its pages
- *	present, so that no worker pays for them) -> next (every writer carries
- *	a few buckets over, the control thread many) -> cur -> retired (one
- *	grace period) -> freed
+ *	allocated, all 0 -> present (control, in steps: a page that is not there
+ *	yet would stop a worker) -> next (every writer carries a few buckets
+ *	over, the control thread many) -> cur -> retired (one grace period) ->
+ *	freed
  *
  * A table is replaced when it holds more than 1.5 entries for each bucket, by a
  * bigger one, or when keys that were removed fill half an entry for each
@@ -21,6 +21,7 @@
 #define N_RETIRED_MAX 8           /* old tables that readers may be in, when growing */
 #define GROW_FAST     (1U << 16)  /* up to so many buckets grow by 4, then by 2 */
 #define RETRY_NS      1000000000U /* after memory was short */
+#define PAGE          4096U       /* no greater than the kernel's */
 
 /* What only the control thread and liburcu need of a table. */
 struct full_table {
@@ -34,7 +35,7 @@ static uint64_t table_size(const struct fdb_table *t)
 	return ((uint64_t)t->n_buckets + t->n_overflow) * sizeof(*t->bucket);
 }
 
-struct fdb_table *fdb_table_new(uint32_t n_buckets)
+struct fdb_table *fdb_table_new(const struct fdb *f, uint32_t n_buckets)
 {
 	struct full_table *w = aligned_alloc(_Alignof(struct full_table), sizeof(*w));
 
@@ -48,7 +49,7 @@ struct fdb_table *fdb_table_new(uint32_t n_buckets)
 	 */
 	w->t.n_overflow = n_buckets / 4 + FDB_BUCKETS_MIN;
 	w->t.shift = 32 - (uint32_t)__builtin_ctz(n_buckets);
-	w->t.bucket = aligned_alloc(sizeof(struct fdb_bucket), table_size(&w->t));
+	w->t.bucket = f->alloc(table_size(&w->t));
 	if (!w->t.bucket) {
 		free(w);
 		return NULL;
@@ -56,11 +57,23 @@ struct fdb_table *fdb_table_new(uint32_t n_buckets)
 	return &w->t;
 }
 
-void fdb_table_free(struct fdb_table *t)
+uint64_t fdb_table_touch(struct fdb_table *t, uint64_t at, uint64_t n)
+{
+	volatile char *p = (char *)t->bucket;
+	uint64_t left = table_size(t) - at;
+
+	if (n > left)
+		n = left;
+	for (uint64_t i = at; i < at + n; i += PAGE)
+		p[i] = 0;
+	return n;
+}
+
+void fdb_table_free(const struct fdb *f, struct fdb_table *t)
 {
 	if (!t)
 		return;
-	free(t->bucket);
+	f->free(t->bucket, table_size(t));
 	free(t); /* the first field of a full_table */
 }
 
@@ -69,7 +82,7 @@ static void table_free_rcu(struct rcu_head *head)
 	struct full_table *w = caa_container_of(head, struct full_table, rcu);
 	struct fdb *f = w->fdb;
 
-	fdb_table_free(&w->t);
+	fdb_table_free(f, &w->t);
 	atomic_fetch_sub(&f->n_retired, 1);
 }
 
@@ -212,28 +225,42 @@ static bool build_start(struct fdb *f)
 
 	if (!n)
 		return true;
-	f->build = fdb_table_new(n);
-	f->n_cleared = 0;
+	f->build = fdb_table_new(f, n);
+	f->n_present = 0;
+	f->no_mem = !f->build;
 	return f->build;
 }
 
-/* Clears up to @n bytes of the new table; when all are clear it becomes the next one. */
-static void build_clear(struct fdb *f, uint64_t n)
+/* From here on writers use the new table. */
+static void build_publish(struct fdb *f)
 {
 	struct fdb_table *t = f->build, *cur = atomic_load(&f->cur);
-	uint64_t left = table_size(t) - f->n_cleared;
 
-	if (n > left)
-		n = left;
-	memset((char *)t->bucket + f->n_cleared, 0, n);
-	f->n_cleared += n;
-	if (f->n_cleared < table_size(t))
-		return;
 	t->overflow_kept = t->n_overflow / 2;
 	f->build = NULL;
 	f->sweep = 0;
 	atomic_store_explicit(&f->no_room, false, memory_order_relaxed);
 	atomic_store_explicit(&cur->next, t, memory_order_release);
+}
+
+/* Makes up to @n bytes of the new table present; when all are it becomes the next one. */
+static void build_touch(struct fdb *f, uint64_t n)
+{
+	f->n_present += fdb_table_touch(f->build, f->n_present, n);
+	if (f->n_present == table_size(f->build))
+		build_publish(f);
+}
+
+void fdb_grow_step(struct fdb *f)
+{
+	const struct fdb_table *t = atomic_load_explicit(&f->cur, memory_order_relaxed);
+
+	if (atomic_load_explicit(&t->next, memory_order_relaxed))
+		fdb_finish(f);
+	else if (!f->build && !f->no_mem)
+		build_start(f);
+	if (f->build)
+		build_touch(f, FDB_ADD_BYTES);
 }
 
 int fdb_grow_now(struct fdb *f)
@@ -246,7 +273,7 @@ int fdb_grow_now(struct fdb *f)
 		return -ENOMEM;
 	if (!f->build)
 		return -ENOSPC;
-	build_clear(f, UINT64_MAX);
+	build_publish(f);
 	return 0;
 }
 
@@ -269,7 +296,7 @@ bool fdb_maintain(struct fdb *f, uint64_t now_ns)
 	    !build_start(f))
 		f->retry_ns = now_ns + RETRY_NS;
 	if (f->build)
-		build_clear(f, FDB_MAINTAIN_BYTES);
+		build_touch(f, FDB_MAINTAIN_BYTES);
 	if (atomic_load(&t->next)) {
 		if (atomic_load(&t->carry_pos) >= t->n_buckets)
 			carry_again(f, t, n);

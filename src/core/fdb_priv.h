@@ -77,11 +77,16 @@ static inline void fdb_place_hold(const struct fdb *f, uint32_t hash, struct fdb
 }
 
 /* fdb_grow.c */
-struct fdb_table *fdb_table_new(uint32_t n_buckets);
-void fdb_table_free(struct fdb_table *t);
+struct fdb_table *fdb_table_new(const struct fdb *f, uint32_t n_buckets);
+void fdb_table_free(const struct fdb *f, struct fdb_table *t);
+/* Makes @n bytes from @at present, or what there is: nobody else waits for the kernel there. */
+uint64_t fdb_table_touch(struct fdb_table *t, uint64_t at, uint64_t n);
+/* [control] Begins a resize that is due, or goes on with it, by what one fdb_add() may do. */
+void fdb_grow_step(struct fdb *f);
 /* Carries the home of @hash and a few others over, if a resize is under way; waits for nobody. */
 void fdb_help(struct fdb *f, uint32_t hash);
-/* [control] Begins to grow at once. -ENOSPC: at the greatest size, or under way; -ENOMEM. */
+/* [control] Begins to use a bigger table at once, pages present or not. -ENOSPC: at the greatest
+ * size, or under way; -ENOMEM. */
 int fdb_grow_now(struct fdb *f);
 /* [control] Ends a resize that has nothing left to carry. */
 void fdb_finish(struct fdb *f);

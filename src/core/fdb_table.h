@@ -17,8 +17,8 @@
  *    matches holds a value of that key and no other: places are not reused,
  *    hence there is nothing to check again (no ABA). Other keys get the place
  *    only in another table, and a table is freed after a grace period.
- * 2. A key is in one place of a table. Places are filled in order, so the first
- *    empty one ends the search.
+ * 2. A key is in one place of a table. A bucket is linked to another when all its
+ *    places are filled, so one without a link ends the search.
  * 3. A bucket is carried over to the next table under its lock: first all
  *    its entries are written there, then FDB_CTL_MOVED is set. From then on the
  *    old bucket never changes, and writers go to the next table. A reader that
@@ -38,6 +38,8 @@
 
 #define FDB_SLOTS 3
 #define FDB_CHAIN 8 /* overflow buckets of one home, at most */
+
+_Static_assert(FDB_SLOTS == 3, "fdb_slot_find() computes which of three");
 
 #define FDB_CTL_LOCK  1U
 #define FDB_CTL_MOVED 2U
@@ -104,8 +106,11 @@ struct fdb {
 	_Atomic uint64_t n_moves, n_full, n_no_room, n_limit, n_busy, n_carried;
 
 	/* control thread */
-	_Alignas(64) struct fdb_table *build; /* allocated, being cleared */
-	uint64_t n_cleared;                   /* bytes of it */
+	_Alignas(64) struct fdb_table *build; /* allocated, being made present */
+	uint64_t n_present;                   /* bytes of it */
+	void *(*alloc)(size_t size);
+	void (*free)(void *p, size_t size);
+	bool no_mem; /* the last try to build failed; fdb_maintain() tries again */
 	uint32_t sweep;
 	uint32_t min_buckets, max_buckets;
 	uint64_t retry_ns;
@@ -145,22 +150,23 @@ static inline const struct fdb_table *fdb_table_of(const struct fdb *f, uint32_t
 	return t;
 }
 
-/* The place of @key (FDB_KEY_USED set) in @t, live or not; NULL: none. */
+/*
+ * The place of @key (FDB_KEY_USED set) in @t, live or not; NULL: none. No CPU can
+ * foresee which of the three it is, and a wrong guess costs more than to compute it:
+ * the place that may be the one is the second or third if that has the key, else the first.
+ */
 static inline struct fdb_slot *fdb_slot_find(const struct fdb_table *t, uint32_t hash, uint64_t key)
 {
 	struct fdb_bucket *b = fdb_home(t, hash);
 
 	for (;;) {
+		uint64_t k1 = atomic_load_explicit(&b->slot[1].key, memory_order_acquire);
+		uint64_t k2 = atomic_load_explicit(&b->slot[2].key, memory_order_acquire);
+		size_t i = (size_t)(k1 == key) + 2 * (size_t)(k2 == key);
 		uint32_t link;
 
-		for (int i = 0; i < FDB_SLOTS; i++) {
-			uint64_t k = atomic_load_explicit(&b->slot[i].key, memory_order_acquire);
-
-			if (k == key)
-				return &b->slot[i];
-			if (!k)
-				return NULL;
-		}
+		if (atomic_load_explicit(&b->slot[i].key, memory_order_acquire) == key)
+			return &b->slot[i];
 		link = atomic_load_explicit(&b->link, memory_order_acquire);
 		if (!link)
 			return NULL;

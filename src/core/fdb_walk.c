@@ -23,6 +23,7 @@ struct pick {
 struct piece {
 	uint64_t pos, end;
 	const struct fdb_table *t;
+	bool is_home; /* all of one home: nothing in it belongs to another piece */
 	uint32_t n;
 	struct fdb_entry e[FDB_CHAIN_MAX];
 };
@@ -47,13 +48,18 @@ static void piece_find(const struct fdb *f, uint64_t pos, struct piece *w)
 	w->pos = pos;
 	w->end = end;
 	w->t = t;
+	w->is_home = home_end(t, pos) == end && !(pos & ((1ULL << t->shift) - 1)) &&
+		     t == atomic_load_explicit(&f->cur, memory_order_relaxed);
 	w->n = 0;
 }
 
 static bool in_piece(const struct fdb *f, const struct piece *w, uint64_t key)
 {
-	uint32_t hash = fdb_hash(f, key & ~FDB_KEY_USED);
+	uint32_t hash;
 
+	if (w->is_home)
+		return true;
+	hash = fdb_hash(f, key & ~FDB_KEY_USED);
 	return hash >= w->pos && hash < w->end;
 }
 
@@ -99,11 +105,34 @@ static void piece_take(const struct fdb *f, struct fdb *writable, const struct p
 	}
 }
 
+/* Whether a home holds anything that @p picks, without its lock. */
+static bool home_has(const struct fdb_table *t, const struct fdb_bucket *b, const struct pick *p)
+{
+	uint32_t link;
+
+	for (;;) {
+		for (int i = 0; i < FDB_SLOTS; i++) {
+			uint64_t key = atomic_load_explicit(&b->slot[i].key, memory_order_acquire);
+			uint64_t v = atomic_load_explicit(&b->slot[i].value, memory_order_relaxed);
+
+			if ((v & FDB_V_LIVE) && picked(p, key, v))
+				return true;
+		}
+		link = atomic_load_explicit(&b->link, memory_order_acquire);
+		if (!link)
+			return false;
+		b = &t->bucket[link];
+	}
+}
+
 /* Removes what @p picks of the piece at @pos; copies are in @w. */
 static void piece_remove(struct fdb *f, uint64_t pos, const struct pick *p, struct piece *w)
 {
 	struct fdb_place place;
 
+	piece_find(f, pos, w);
+	if (!home_has(w->t, fdb_home(w->t, (uint32_t)pos), p))
+		return;
 	/* The lock keeps the answer of piece_find() as it is. */
 	fdb_place_hold(f, (uint32_t)pos, &place);
 	piece_find(f, pos, w);

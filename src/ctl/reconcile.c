@@ -10,6 +10,7 @@
 #include "ctl/ports.h"
 #include "ctl/state.h"
 #include "util/clock.h"
+#include "util/hugemem.h"
 
 #define AGAIN_MAX 4 /* plans in one run: a step that fails changes the plan */
 
@@ -245,9 +246,20 @@ static void close_ended(struct ctl *c, const struct plan *plan)
 
 /* ---- the model ---- */
 
+/*
+ * Buckets of a new table: one huge page, and room for 30,000 stations that come up
+ * at once, before the next learn_refresh() can make it grow.
+ */
+#define FDB_BUCKETS 16384
+
 static struct fdb *make_fdb(const struct plan_bridge *pb)
 {
-	struct fdb_config cfg = { .max_entries = pb->fdb_max };
+	struct fdb_config cfg = {
+		.max_entries = pb->fdb_max,
+		.n_buckets = pb->fdb_max < FDB_BUCKETS ? pb->fdb_max : FDB_BUCKETS,
+		.alloc = hugemem_alloc,
+		.free = hugemem_free,
+	};
 
 	if (getrandom(cfg.seed, sizeof(cfg.seed), 0) != sizeof(cfg.seed))
 		return NULL;

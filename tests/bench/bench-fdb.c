@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * bench-fdb: what the operations of core/fdb cost, beside the same work with
- * liburcu's cds_lfht (same hash, nodes from malloc), at 1 k to 1 M entries;
- * and how long one learn may take while the table grows to 1 M.
+ * liburcu's cds_lfht (same hash, nodes from malloc), at 1 k to 1 M entries.
  *
  * The time is that of the thread's CPU. In learn, the fdb begins empty with 256 buckets and grows,
  * the cds_lfht has its final size from the beginning.
@@ -10,7 +9,6 @@
  * "batch" asks for the memory of 32 keys and then looks the 32 up, as a worker
  * does; "single" looks them up one by one.
  */
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -21,13 +19,11 @@
 
 #include <urcu/rculfhash.h>
 
+#include "bench-fdb.h"
 #include "bench.h"
-#include "core/fdb.h"
 
 #define BATCH     32
-#define N_MAX     (1U << 20)
 #define OPS_MIN   (1U << 19) /* of one run */
-#define SEC       1000000000ULL
 #define N_ELEM(a) (sizeof(a) / sizeof((a)[0]))
 
 struct node {
@@ -49,56 +45,12 @@ struct subject {
 enum what { HIT, MISS, REFRESH, N_WHAT };
 
 static volatile uint64_t sink;
-static uint64_t rnd_state = 42;
-
-static uint64_t rnd(void)
-{
-	uint64_t z = (rnd_state += 0x9e3779b97f4a7c15ULL);
-
-	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9ULL;
-	z = (z ^ z >> 27) * 0x94d049bb133111ebULL;
-	return z ^ z >> 31;
-}
-
-static void *must(void *p)
-{
-	if (!p) {
-		fprintf(stderr, "bench-fdb: out of memory\n");
-		exit(1);
-	}
-	return p;
-}
-
-/* Different unicast addresses in 100 VLANs, in no order; those with @odd differ from the others. */
-static uint64_t *make_keys(uint32_t n, unsigned int odd)
-{
-	uint64_t *k = must(malloc(n * sizeof(*k)));
-
-	for (uint32_t i = 0; i < n; i++)
-		k[i] = (1 + rnd() % 100) << 48 | 2ULL << 40 | (rnd() % 256) << 32 |
-		       (uint64_t)i << 1 | odd;
-	for (uint32_t i = n - 1; i; i--) {
-		uint32_t j = (uint32_t)(rnd() % (i + 1));
-		uint64_t t = k[i];
-
-		k[i] = k[j];
-		k[j] = t;
-	}
-	return k;
-}
-
-static struct fdb *make_fdb(void)
-{
-	struct fdb_config cfg = { .max_entries = N_MAX, .seed = { rnd(), rnd() } };
-
-	return must(fdb_new(&cfg));
-}
 
 /* It is made for @n entries at once, because its own growth lags behind in a busy machine. */
 static struct cds_lfht *make_lfht(uint32_t n)
 {
-	return must(cds_lfht_new_flavor(n, n, 0, CDS_LFHT_AUTO_RESIZE | CDS_LFHT_ACCOUNTING,
-					&urcu_qsbr_flavor, NULL));
+	return bench_must(cds_lfht_new_flavor(n, n, 0, CDS_LFHT_AUTO_RESIZE | CDS_LFHT_ACCOUNTING,
+					      &urcu_qsbr_flavor, NULL));
 }
 
 /* ---- the rival ---- */
@@ -120,7 +72,7 @@ static struct node *lfht_find(const struct subject *s, uint64_t key)
 
 static void lfht_learn_new(const struct subject *s, uint64_t key)
 {
-	struct node *n = must(malloc(sizeof(*n)));
+	struct node *n = bench_must(malloc(sizeof(*n)));
 
 	n->key = key;
 	n->value = 7ULL << 48;
@@ -218,6 +170,56 @@ static double run(struct subject *s, enum what what, enum how how)
 	return (double)(bench_cpu_ns() - begin) / (double)n;
 }
 
+/*
+ * ns of one frame: its source is known and not due, its destination is looked
+ * up, and both were asked for @ahead frames before, as dp/ingress.c does it.
+ */
+static double run_frames(struct subject *s, uint32_t ahead)
+{
+	uint64_t begin = bench_cpu_ns(), n = 0, sum = 0;
+	struct fdb_dst d = { 0 };
+
+	while (n < OPS_MIN) {
+		for (uint32_t i = 0; i < s->n; i += 2 * BATCH) {
+			const uint64_t *k = s->hit + i;
+
+			for (uint32_t j = 0; j < BATCH + ahead; j++) {
+				if (j < BATCH) {
+					fdb_prefetch(s->f, k[2 * j]);
+					fdb_prefetch(s->f, k[2 * j + 1]);
+				}
+				if (j < ahead)
+					continue;
+				sum += fdb_learn(s->f, k[2 * (j - ahead)], 7, s->now_ns);
+				if (fdb_lookup(s->f, k[2 * (j - ahead) + 1], &d))
+					sum += d.dst;
+			}
+			urcu_qsbr_quiescent_state();
+		}
+		n += s->n / 2;
+	}
+	sink = sum;
+	return (double)(bench_cpu_ns() - begin) / (double)n;
+}
+
+static void measure_frames(struct subject *s)
+{
+	static const uint32_t ahead[] = { 0, 2, 4, 8, 16, 32 };
+	struct bench_runs r[N_ELEM(ahead)];
+	char name[64];
+
+	memset(r, 0, sizeof(r));
+	run(s, REFRESH, FDB_BATCH);
+	for (int k = 0; k < BENCH_RUNS; k++) {
+		for (size_t i = 0; i < N_ELEM(ahead); i++)
+			bench_add(&r[i], run_frames(s, ahead[i]));
+	}
+	for (size_t i = 0; i < N_ELEM(ahead); i++) {
+		snprintf(name, sizeof(name), "fdb.frame.%uk.ahead-%u", s->n / 1024, ahead[i]);
+		bench_report(name, "ns/op", &r[i], NULL);
+	}
+}
+
 static uint64_t learn_batch(struct subject *s, enum how how, const uint64_t *k, uint64_t *n_failed)
 {
 	uint64_t begin = bench_now_ns(), end;
@@ -252,7 +254,7 @@ static double run_learn(struct subject *s, enum how how, uint64_t *n_failed)
 		if (how == LFHT)
 			t.h = make_lfht(s->n);
 		else
-			t.f = make_fdb();
+			t.f = bench_fdb_new(256);
 		for (uint32_t i = 0; i < s->n; i += BATCH)
 			ns += learn_batch(&t, how, s->hit + i, n_failed);
 		n += s->n;
@@ -266,9 +268,9 @@ static double run_learn(struct subject *s, enum how how, uint64_t *n_failed)
 
 static void subject_fill(struct subject *s)
 {
-	s->hit = make_keys(s->n, 0);
-	s->miss = make_keys(s->n, 1);
-	s->f = make_fdb();
+	s->hit = bench_keys(s->n, 0);
+	s->miss = bench_keys(s->n, 1);
+	s->f = bench_fdb_new(256);
 	s->h = make_lfht(s->n);
 	for (uint32_t i = 0; i < s->n; i++) {
 		while (fdb_learn(s->f, s->hit[i], 7, s->now_ns) == FDB_FULL) {
@@ -293,6 +295,7 @@ static void report(uint32_t n, const char *what, const char *how, const struct b
 
 struct medians {
 	double v[N_WHAT + 1][N_HOW]; /* learn is the last one */
+	double least[N_WHAT + 1][N_HOW];
 };
 
 static void measure(uint32_t n, struct medians *m)
@@ -316,140 +319,18 @@ static void measure(uint32_t n, struct medians *m)
 	for (int what = 0; what <= N_WHAT; what++) {
 		report(n, names[what], "batch", &r[what][FDB_BATCH], &r[what][LFHT]);
 		report(n, names[what], "single", &r[what][FDB_SINGLE], &r[what][LFHT]);
-		for (int how = 0; how < N_HOW; how++)
+		for (int how = 0; how < N_HOW; how++) {
 			m->v[what][how] = bench_median(&r[what][how]);
+			m->least[what][how] = bench_least(&r[what][how]);
+		}
 	}
+	measure_frames(&s);
 	if (n_failed)
 		printf("%llu learns found no room\n", (unsigned long long)n_failed);
 	fdb_free(s.f);
 	lfht_free(s.h);
 	free(s.hit);
 	free(s.miss);
-}
-
-/* ---- one learn while the table grows ---- */
-
-static _Atomic bool growing;
-
-static void *maintain_thread(void *arg)
-{
-	const struct timespec pause = { .tv_nsec = 1000000 };
-
-	urcu_qsbr_register_thread();
-	while (growing) {
-		fdb_maintain(arg, SEC);
-		urcu_qsbr_thread_offline();
-		nanosleep(&pause, NULL);
-		urcu_qsbr_thread_online();
-	}
-	urcu_qsbr_unregister_thread();
-	return NULL;
-}
-
-static int compare(const void *a, const void *b)
-{
-	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-
-	return (x > y) - (x < y);
-}
-
-/* CPU time of each of N_MAX steps. */
-struct growth {
-	uint32_t learn[N_MAX];
-	uint32_t read[N_MAX];  /* one byte of a cleared block of 64 MiB: what the machine adds */
-	uint32_t least[N_MAX]; /* learn, the least of all runs with the same work at each step */
-	uint64_t keys[N_MAX];
-	uint8_t block[64 << 20];
-};
-
-static void grow_step(struct fdb *f, struct growth *g, uint32_t i, uint64_t *n_failed)
-{
-	const volatile uint8_t *p = &g->block[rnd() % sizeof(g->block)];
-	uint64_t begin = bench_cpu_ns(), middle, end;
-	enum fdb_learned l;
-
-	sink = *p;
-	middle = bench_cpu_ns();
-	l = fdb_learn(f, g->keys[i], 7, SEC);
-	end = bench_cpu_ns();
-	g->read[i] = (uint32_t)(middle - begin);
-	g->learn[i] = (uint32_t)(end - middle);
-	*n_failed += l != FDB_NEW;
-	if (i % BATCH == 0)
-		urcu_qsbr_quiescent_state();
-}
-
-/* As in the daemon, a control thread beside; the number of failed learns. */
-static uint64_t grow_threads(struct growth *g)
-{
-	struct fdb *f = make_fdb();
-	uint64_t n_failed = 0;
-	pthread_t t;
-
-	growing = true;
-	if (pthread_create(&t, NULL, maintain_thread, f)) {
-		fprintf(stderr, "bench-fdb: no thread\n");
-		exit(1);
-	}
-	for (uint32_t i = 0; i < N_MAX; i++)
-		grow_step(f, g, i, &n_failed);
-	growing = false;
-	urcu_qsbr_thread_offline();
-	pthread_join(t, NULL);
-	urcu_qsbr_thread_online();
-	fdb_free(f);
-	return n_failed;
-}
-
-/* Alone and with one seed, so that each run does the same work at each step. */
-static void grow_alone(struct growth *g, bool first)
-{
-	struct fdb_config cfg = { .max_entries = N_MAX, .n_buckets = 4096, .seed = { 1, 2 } };
-	struct fdb *f = must(fdb_new(&cfg));
-	uint64_t n_failed = 0;
-
-	for (uint32_t i = 0; i < N_MAX; i++) {
-		grow_step(f, g, i, &n_failed);
-		if (first || g->learn[i] < g->least[i])
-			g->least[i] = g->learn[i];
-		if (i % 2048 == 0)
-			fdb_maintain(f, SEC);
-	}
-	fdb_free(f);
-}
-
-static double percentile(uint32_t *ns, double part)
-{
-	qsort(ns, N_MAX, sizeof(*ns), compare);
-	return ns[(uint32_t)((N_MAX - 1) * part)] / 1e3;
-}
-
-static void measure_growth(void)
-{
-	struct growth *g = must(malloc(sizeof(*g)));
-	struct bench_runs p50 = { .n = 0 }, p999 = { .n = 0 }, p9999 = { .n = 0 };
-	struct bench_runs read9999 = { .n = 0 }, failed = { .n = 0 };
-	uint64_t *keys = make_keys(N_MAX, 0);
-
-	memset(g, 0, sizeof(*g));
-	memcpy(g->keys, keys, sizeof(g->keys));
-	free(keys);
-	for (int k = 0; k < BENCH_RUNS; k++) {
-		bench_add(&failed, (double)grow_threads(g));
-		bench_add(&p50, percentile(g->learn, 0.5));
-		bench_add(&p999, percentile(g->learn, 0.999));
-		bench_add(&p9999, percentile(g->learn, 0.9999));
-		bench_add(&read9999, percentile(g->read, 0.9999));
-		grow_alone(g, !k);
-	}
-	bench_report("fdb.grow-to-1M.learn.p50", "us", &p50, NULL);
-	bench_report("fdb.grow-to-1M.learn.p99.9", "us", &p999, NULL);
-	bench_report("fdb.grow-to-1M.learn.p99.99", "us", &p9999, NULL);
-	bench_report("fdb.grow-to-1M.one-read.p99.99", "us", &read9999, NULL);
-	bench_report_value("fdb.grow-to-1M.least.p99.99", "us", percentile(g->least, 0.9999));
-	bench_report_value("fdb.grow-to-1M.least.max", "us", percentile(g->least, 1));
-	bench_report("fdb.grow-to-1M.learn.failed", "ops", &failed, NULL);
-	free(g);
 }
 
 static void report_scaling(const struct medians *small, const struct medians *large)
@@ -462,6 +343,9 @@ static void report_scaling(const struct medians *small, const struct medians *la
 		for (int k = 0; k < N_HOW; k++) {
 			snprintf(name, sizeof(name), "fdb.%s.256k-by-1k.%s", names[i], how[k]);
 			bench_report_value(name, "x", large->v[i][k] / small->v[i][k]);
+			snprintf(name, sizeof(name), "fdb.%s.256k-by-1k.%s.least", names[i],
+				 how[k]);
+			bench_report_value(name, "x", large->least[i][k] / small->least[i][k]);
 		}
 	}
 }
@@ -475,7 +359,6 @@ int main(void)
 	for (size_t i = 0; i < N_ELEM(sizes); i++)
 		measure(sizes[i], &m[i]);
 	report_scaling(&m[0], &m[4]);
-	measure_growth();
 	urcu_qsbr_unregister_thread();
 	return bench_finish() ? 1 : 0;
 }

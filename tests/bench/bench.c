@@ -57,6 +57,13 @@ double bench_median(const struct bench_runs *r)
 	return s.n ? s.v[s.n / 2] : 0;
 }
 
+double bench_least(const struct bench_runs *r)
+{
+	struct bench_runs s = sorted(r);
+
+	return s.n ? s.v[0] : 0;
+}
+
 void bench_report(const char *name, const char *unit, const struct bench_runs *r,
 		  const struct bench_runs *rival)
 {

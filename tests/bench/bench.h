@@ -24,6 +24,7 @@ struct bench_runs {
 void bench_add(struct bench_runs *r, double v);
 /* 0 without runs. */
 double bench_median(const struct bench_runs *r);
+double bench_least(const struct bench_runs *r);
 /* @rival may be NULL. */
 void bench_report(const char *name, const char *unit, const struct bench_runs *r,
 		  const struct bench_runs *rival);

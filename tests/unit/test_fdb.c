@@ -364,7 +364,7 @@ static void ages_only_what_nobody_else_holds(void **state)
 	static const uint16_t flags[] = { 0,          FDB_STICKY, FDB_LOCKED, FDB_USER,
 					  FDB_STATIC, FDB_LOCAL,  FDB_EXTERN, FDB_KERNEL };
 	uint32_t seen[65536] = { 0 }, n = 0;
-	struct fdb *f = open_fdb(1000, 0, 64);
+	struct fdb *f = open_fdb(1000, 0, 128);
 	struct fdb_cursor c = { 0 };
 	struct fdb_dst d = { 0 };
 	int calls = 0;
@@ -373,10 +373,10 @@ static void ages_only_what_nobody_else_holds(void **state)
 	for (uint32_t i = 0; i < 160; i++)
 		add(f, nth_key(i), 1, flags[i % 8], i < 80 ? 10 * SEC : 15 * SEC);
 	do {
-		n += fdb_age(f, 21 * SEC, 10 * SEC, &c, 8, count_cb, seen);
+		n += fdb_age(f, 21 * SEC, 10 * SEC, &c, 16, count_cb, seen);
 		calls++;
 	} while (c.pos);
-	assert_int_equal(calls, 64 / 8);
+	assert_int_equal(calls, 128 / 16);
 	assert_int_equal(n, 40);
 	for (uint32_t i = 0; i < 160; i++) {
 		assert_int_equal(seen[i], i < 80 && i % 8 < 4);
@@ -494,6 +494,112 @@ static void places_of_removed_keys_come_back(void **state)
 	fdb_free(f);
 }
 
+static void adding_grows_the_table_before_it_is_full(void **state)
+{
+	struct fdb *f = open_fdb(200000, 0, 256);
+	uint64_t before = 0, present = 0;
+
+	(void)state;
+	for (uint32_t i = 0; i < 200000; i++) {
+		uint64_t n;
+
+		add(f, nth_key(i), 1, 0, SEC);
+		n = stats(f).n_carried;
+		assert_in_range(n - before, 0, 3);
+		before = n;
+		if (f->build) {
+			n = f->n_present > present ? f->n_present - present : f->n_present;
+			assert_in_range(n, 1, FDB_ADD_BYTES);
+		}
+		present = f->build ? f->n_present : 0;
+	}
+	assert_int_equal(stats(f).n_no_room, 0);
+	assert_true(stats(f).n_buckets >= 65536);
+	fdb_free(f);
+}
+
+/* An allocator that keeps account, and that fails when it is told to. */
+static struct {
+	size_t size;
+	uint32_t n_areas, n_asked;
+	bool fails;
+} heap;
+
+static void *counted_alloc(size_t size)
+{
+	void *p;
+
+	heap.n_asked++;
+	if (heap.fails)
+		return NULL;
+	p = aligned_alloc(64, size);
+	assert_non_null(p);
+	memset(p, 0, size);
+	heap.size += size;
+	heap.n_areas++;
+	return p;
+}
+
+static void counted_free(void *p, size_t size)
+{
+	heap.size -= size;
+	heap.n_areas--;
+	free(p);
+}
+
+static void tables_come_from_the_allocator_and_go_back(void **state)
+{
+	struct fdb_config cfg = {
+		.max_entries = 50000, .alloc = counted_alloc, .free = counted_free, .seed = { 1, 2 }
+	};
+	struct fdb *f;
+
+	(void)state;
+	memset(&heap, 0, sizeof(heap));
+	heap.fails = true;
+	assert_null(fdb_new(&cfg));
+	heap.fails = false;
+	f = fdb_new(&cfg);
+	assert_non_null(f);
+	for (uint32_t i = 0; i < 50000; i++)
+		add(f, nth_key(i), 1, 0, SEC);
+	settle(f);
+	urcu_qsbr_barrier();
+	assert_int_equal(heap.n_areas, 1);
+	assert_in_range(heap.size, stats(f).n_buckets * 64, stats(f).mem_size);
+	fdb_free(f);
+	assert_int_equal(heap.n_areas, 0);
+	assert_int_equal(heap.size, 0);
+}
+
+static void short_memory_is_tried_again_after_a_second(void **state)
+{
+	struct fdb_config cfg = {
+		.max_entries = 50000, .alloc = counted_alloc, .free = counted_free, .seed = { 1, 2 }
+	};
+	struct fdb *f = fdb_new(&cfg);
+	uint64_t n;
+
+	(void)state;
+	assert_non_null(f);
+	heap.fails = true;
+	heap.n_asked = 0;
+	for (uint32_t i = 0; i < 512; i++)
+		add(f, nth_key(i), 1, 0, SEC);
+	assert_int_equal(heap.n_asked, 1);
+	for (n = SEC; n < 2 * SEC; n += SEC / 10)
+		assert_false(fdb_maintain(f, n));
+	assert_int_equal(heap.n_asked, 2);
+	heap.fails = false;
+	for (int i = 0; i < 1000 && fdb_maintain(f, n); i++)
+		;
+	assert_int_equal(stats(f).n_buckets, 1024);
+	for (uint32_t i = 512; i < 5000; i++)
+		add(f, nth_key(i), 1, 0, SEC);
+	assert_int_equal(stats(f).n_no_room, 0);
+	fdb_free(f);
+}
+
 static void bad_configuration_is_refused(void **state)
 {
 	struct fdb_config cfg = { 0 };
@@ -501,6 +607,9 @@ static void bad_configuration_is_refused(void **state)
 	(void)state;
 	assert_null(fdb_new(&cfg));
 	cfg.max_entries = (1U << 26) + 1;
+	assert_null(fdb_new(&cfg));
+	cfg.max_entries = 1000;
+	cfg.alloc = counted_alloc;
 	assert_null(fdb_new(&cfg));
 	fdb_free(NULL);
 }
@@ -524,6 +633,9 @@ int main(void)
 		cmocka_unit_test(walk_across_a_shrink_sees_each_entry_once),
 		cmocka_unit_test(an_operation_carries_few_buckets),
 		cmocka_unit_test(places_of_removed_keys_come_back),
+		cmocka_unit_test(adding_grows_the_table_before_it_is_full),
+		cmocka_unit_test(tables_come_from_the_allocator_and_go_back),
+		cmocka_unit_test(short_memory_is_tried_again_after_a_second),
 		cmocka_unit_test(bad_configuration_is_refused),
 	};
 
