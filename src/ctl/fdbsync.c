@@ -113,13 +113,26 @@ static void entry_removed(struct ctl *c, struct ctl_bridge *b, uint64_t key)
 	fdb_del(b->fdb, key);
 }
 
+/*
+ * A table that is read says what was true when the reading began: a station that
+ * a worker saw elsewhere since then (@since_ns; 0: this is news) stays there, and
+ * will be written to the kernel.
+ */
+static int entry_put(struct fdb *f, const struct fdb_entry *e, uint64_t since_ns)
+{
+	if (!since_ns || (e->flags & (FDB_LOCAL | FDB_STATIC | FDB_STICKY | FDB_EXTERN)))
+		return fdb_add(f, e);
+	return fdb_add_unless_seen(f, e, since_ns);
+}
+
 static void entry_told(struct ctl *c, struct ctl_bridge *b, const struct neigh_info *n,
-		       uint16_t slot)
+		       uint16_t slot, uint64_t since_ns)
 {
 	uint64_t age = n->present & NEIGH_HAS_AGE ? n->updated_age_ns : 0;
 	struct fdb_entry e = { .mac = n->mac, .vid = n->vid, .port = slot };
 	struct fdb_entry old;
 	bool was_local = false;
+	int err;
 
 	e.flags = neigh_fdb_flags(n);
 	e.seen_ns = c->now_ns > age ? c->now_ns - age : 0;
@@ -129,7 +142,10 @@ static void entry_told(struct ctl *c, struct ctl_bridge *b, const struct neigh_i
 		if (old.port == e.port && old.seen_ns > e.seen_ns)
 			e.seen_ns = old.seen_ns;
 	}
-	if (fdb_add(b->fdb, &e)) {
+	err = entry_put(b->fdb, &e, since_ns);
+	if (err == -EEXIST)
+		return;
+	if (err) {
 		if (log_limit_ok(&c->limit_learn, "fdb", c->now_ns))
 			history_add(
 				&c->history, LOG_LEVEL_WARN,
@@ -180,7 +196,7 @@ void fdbsync_apply(struct ctl *c, const struct neigh_info *n)
 		fdb_set_flags(b->fdb, key, slot, FDB_KERNEL, FDB_KERNEL);
 		return;
 	}
-	entry_told(c, b, n, slot);
+	entry_told(c, b, n, slot, 0);
 }
 
 /* ---- a port that leaves ---- */
@@ -251,7 +267,7 @@ static int read_entry(void *arg, const struct rtmsg_info *i, const struct nlmsgh
 		k->size = size;
 	}
 	k->v[k->n++] = fdb_key(i->neigh.vid, &i->neigh.mac);
-	entry_told(r->c, b, &i->neigh, slot);
+	entry_told(r->c, b, &i->neigh, slot, r->c->now_ns);
 	return 0;
 }
 

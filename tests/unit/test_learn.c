@@ -379,6 +379,7 @@ static void reading_the_table_anew_sweeps_what_the_kernel_lost(void **state)
 
 	(void)state;
 	learn_run(ctl);
+	ctl->now_ns += 1000000000ULL;
 	fresh = worker_sees(3, 3); /* not written yet: the kernel cannot know it */
 	kernel.key[0] = stays;
 	kernel.ifindex[0] = PORT_IF(4);
@@ -388,6 +389,21 @@ static void reading_the_table_anew_sweeps_what_the_kernel_lost(void **state)
 	assert_int_equal(entry(stays).port, 4);
 	assert_int_equal(entry(fresh).port, 3);
 	assert_true(ctl->bridge[0].has_fdb);
+}
+
+static void a_station_that_moved_while_the_table_was_read_stays(void **state)
+{
+	uint64_t key = worker_sees(1, 1);
+
+	(void)state;
+	learn_run(ctl);
+	ctl->now_ns += 1000000000ULL;
+	worker_sees(1, 2);
+	assert_int_equal(fdbsync_read(ctl), 0);
+	assert_int_equal(entry(key).port, 2);
+	learn_run(ctl);
+	assert_int_equal(entry(key).port, 2);
+	assert_int_equal(kernel_port(key), PORT_IF(2));
 }
 
 static void tell_local(uint16_t vid, bool deleted)
@@ -486,6 +502,7 @@ int main(void)
 		T(an_entry_that_the_kernel_removes_is_removed),
 		T(the_kernel_alone_ages_what_it_holds),
 		T(reading_the_table_anew_sweeps_what_the_kernel_lost),
+		T(a_station_that_moved_while_the_table_was_read_stays),
 		T(an_address_of_the_host_is_passed_until_its_last_vlan_is_gone),
 		T(the_address_of_a_device_is_passed_without_an_entry_too),
 		T(on_a_bridge_without_filtering_the_copies_per_vlan_are_deleted),
