@@ -17,8 +17,8 @@ kill_once()
 
 	daemon_start </dev/null
 	wait_user_path
-	recv_start h2 got --count $COUNT --until $COUNT --timeout 15000
-	send_start tx h1 --src "$(host_mac 1)" --dst "$(host_mac 2)" --count $COUNT --rate $RATE
+	recv_start h2 got --count $COUNT --until $COUNT --idle 1500 --timeout 15000
+	send_start tx h1 --smooth --src "$(host_mac 1)" --dst "$(host_mac 2)" --count $COUNT --rate $RATE
 	wait_for 5 redirected_reaches p1 5000
 	daemon_kill
 	send_end tx

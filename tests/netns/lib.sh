@@ -189,18 +189,18 @@ daemon_start()
 	} >"$T/xbridged.conf"
 	# Not by in_ns: $! is then the daemon itself, and not a shell around it.
 	# A session of its own: Ctrl-C ends the script, and the script ends it.
-	# The priority is that of the systemd unit; autogroup's is for kernels that share
-	# CPUs among sessions.
+	# The priority is that of the systemd unit, here and in the share of the session.
 	setsid nice -n -15 nsenter --net="$(ns_path "$name")" -- \
 		"$XB_BUILD/xbridged" --config "$T/xbridged.conf" >>"$T/daemon.log" 2>&1 &
 	daemon_pid=$!
-	echo -15 2>/dev/null >"/proc/$daemon_pid/autogroup"
 	pids+=("$daemon_pid")
 	until ctl status >/dev/null 2>&1; do
 		kill -0 "$daemon_pid" 2>/dev/null || fail "the daemon ended"
 		[ $SECONDS -lt $end ] || fail "the daemon does not answer"
 		sleep 0.02
 	done
+	# Not before: by now it is in a session of its own.
+	[ ! -w "/proc/$daemon_pid/autogroup" ] || echo -15 >"/proc/$daemon_pid/autogroup"
 }
 
 daemon_kill()

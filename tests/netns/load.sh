@@ -17,11 +17,11 @@ run()
 	local i lost twice swapped user full empty txfull dropped socket
 	stats_save before
 	for i in 1 3; do
-		recv_start h$((i + 1)) got$i --count $COUNT --until $COUNT \
+		recv_start h$((i + 1)) got$i --count $COUNT --until $COUNT --idle 1500 \
 			--timeout $((SECONDS_SENT * 3000 + 8000))
 	done
 	for i in 1 3; do
-		send_start tx$i h$i --src "$(host_mac $i)" --dst "$(host_mac $((i + 1)))" \
+		send_start tx$i h$i --smooth --src "$(host_mac $i)" --dst "$(host_mac $((i + 1)))" \
 			--count $COUNT --rate $RATE --burst 16
 	done
 	for i in 1 3; do

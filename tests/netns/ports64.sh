@@ -32,9 +32,10 @@ measured "idle with $PORTS ports: $percent % of a core"
 
 stats_save before
 for i in $(seq 2 $PORTS); do
-	recv_start "h$i" "got$i" --count $COUNT --until $COUNT --timeout $((COUNT * 5 + 20000))
+	recv_start "h$i" "got$i" --count $COUNT --until $COUNT --idle 3000 --timeout $((COUNT * 5 + 20000))
 done
-send_start tx h1 --src "$(host_mac 1)" --dst broadcast --count $COUNT --rate $RATE --burst 4
+send_start tx h1 --smooth --src "$(host_mac 1)" --dst broadcast --count $COUNT --rate $RATE \
+	--burst 4
 send_end tx
 lost=0 twice=0 socket=0 wrong=0
 for i in $(seq 2 $PORTS); do
@@ -51,7 +52,8 @@ measured "$COUNT broadcasts to $((PORTS - 1)) ports, $((COUNT * (PORTS - 1))) co
 	"(RX rings $(since before after '[.ports[].xsk | .rx_ring_full + .rx_dropped] | add')," \
 	"drops $(since before after '[.ports[].dropped[]] | add'), receivers $socket), $twice twice," \
 	"$wrong ports with a wrong count, $leaked frames leaked;" \
-	"$(since before after '[.ports[] | select(.ifname == "p1").rx_frames] | add') received by the daemon"
+	"the daemon received" \
+	"$(since before after '[.ports[] | select(.ifname == "p1").rx_frames] | add')"
 equal "ports with a wrong count" $wrong 0
 equal "copies received twice" $twice 0
 equal "frames leaked" "$leaked" 0

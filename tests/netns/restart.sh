@@ -33,7 +33,7 @@ history_has()
 traffic()
 {
 	recv_start h2 got --count $COUNT --until $COUNT --timeout 20000
-	send_start tx h1 --src "$(host_mac 1)" --dst "$(host_mac 2)" --count $COUNT --rate $RATE
+	send_start tx h1 --smooth --src "$(host_mac 1)" --dst "$(host_mac 2)" --count $COUNT --rate $RATE
 	wait_for 5 redirected_reaches p1 3000
 	"$1"
 	send_end tx

@@ -71,7 +71,8 @@ frames_match()
 		"$XBGEN" expect "$T/mine$p" "$T/want$p" ||
 			fail "p$p sent something else; frame numbers are the lines of the table"
 	done
-	measured "stand-alone, tags $protocol: $((number - 1)) frames in, $n_out out, every byte as expected"
+	measured "stand-alone, tags $protocol: $((number - 1)) frames in, $n_out out," \
+		"every byte as expected"
 }
 
 # Fail-closed: data frames end at the port, link-local ones reach the stack.
@@ -83,7 +84,8 @@ nothing_is_forwarded()
 	done
 	recv_start sw stack --dev p1 --until 3 --settle 300
 	gen h1 send --dev eth0 --src 02:00:00:00:00:01 --dst broadcast --count 100 --source 7 >/dev/null
-	gen h1 send --dev eth0 --src 02:00:00:00:00:01 --dst 01:80:c2:00:00:0e --count 3 --source 8 >/dev/null
+	gen h1 send --dev eth0 --src 02:00:00:00:00:01 --dst 01:80:c2:00:00:0e --count 3 \
+		--source 8 >/dev/null
 	# They came last: what the data frames did is done.
 	recv_end stack
 	for p in 2 3 4; do

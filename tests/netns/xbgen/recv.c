@@ -28,7 +28,8 @@ struct source {
 
 struct receiver {
 	const char *dev, *dump_path, *ready;
-	uint64_t count, until, settle_ms, timeout_ms;
+	uint64_t count, until, settle_ms, timeout_ms, idle_ms;
+	uint64_t last_ns; /* of the last numbered frame */
 	bool all;
 	FILE *dump;
 	struct source source[SOURCES_MAX];
@@ -41,18 +42,24 @@ struct receiver {
 	struct mmsghdr msg[BATCH];
 };
 
-enum { OPT_DEV, OPT_COUNT, OPT_UNTIL, OPT_SETTLE, OPT_TIMEOUT, OPT_DUMP, OPT_ALL, OPT_READY };
+enum {
+	OPT_DEV,
+	OPT_COUNT,
+	OPT_UNTIL,
+	OPT_SETTLE,
+	OPT_TIMEOUT,
+	OPT_IDLE,
+	OPT_DUMP,
+	OPT_ALL,
+	OPT_READY
+};
 
 static const struct option options[] = {
-	{ "dev", 1, NULL, OPT_DEV },
-	{ "count", 1, NULL, OPT_COUNT },
-	{ "until", 1, NULL, OPT_UNTIL },
-	{ "settle", 1, NULL, OPT_SETTLE },
-	{ "timeout", 1, NULL, OPT_TIMEOUT },
-	{ "dump", 1, NULL, OPT_DUMP },
-	{ "all", 0, NULL, OPT_ALL },
-	{ "ready", 1, NULL, OPT_READY },
-	{ NULL, 0, NULL, 0 },
+	{ "dev", 1, NULL, OPT_DEV },         { "count", 1, NULL, OPT_COUNT },
+	{ "until", 1, NULL, OPT_UNTIL },     { "settle", 1, NULL, OPT_SETTLE },
+	{ "timeout", 1, NULL, OPT_TIMEOUT }, { "idle", 1, NULL, OPT_IDLE },
+	{ "dump", 1, NULL, OPT_DUMP },       { "all", 0, NULL, OPT_ALL },
+	{ "ready", 1, NULL, OPT_READY },     { NULL, 0, NULL, 0 },
 };
 
 static volatile sig_atomic_t stopped;
@@ -77,6 +84,8 @@ static bool take_option(struct receiver *r, int option, const char *arg)
 		return gen_parse_number(arg, 60000, &r->settle_ms);
 	case OPT_TIMEOUT:
 		return gen_parse_number(arg, 3600000, &r->timeout_ms);
+	case OPT_IDLE:
+		return gen_parse_number(arg, 60000, &r->idle_ms);
 	case OPT_DUMP:
 		r->dump_path = arg;
 		return true;
@@ -219,6 +228,7 @@ static void take_frame(struct receiver *r, const struct mmsghdr *m, uint8_t *p)
 	numbered = gen_read(p, len, &info);
 	if (numbered) {
 		r->n_numbered++;
+		r->last_ns = gen_now_ns();
 		count_frame(r, &info);
 	} else {
 		r->n_other++;
@@ -262,6 +272,8 @@ static void receive_all(struct receiver *r, int fd)
 			if (settled_ns < end_ns)
 				end_ns = settled_ns;
 		}
+		if (r->idle_ms && r->last_ns && now_ns > r->last_ns + r->idle_ms * 1000000u)
+			break;
 		poll(&p, 1, 20);
 	}
 	/* What had arrived when the signal came still counts. */

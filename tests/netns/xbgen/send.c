@@ -11,11 +11,13 @@
 
 #define BURST_MAX  64
 #define FRAMES_MAX 4096 /* of a file */
+#define SMOOTH_NS  1000000
 
 struct send {
 	const char *dev, *hex;
 	struct gen_template t;
 	uint64_t count, rate, burst, first;
+	bool smooth;
 	/* The frames of a file. */
 	uint8_t *file_frame[FRAMES_MAX];
 	uint32_t file_len[FRAMES_MAX];
@@ -39,17 +41,25 @@ enum {
 	OPT_SIZE,
 	OPT_SOURCE,
 	OPT_FIRST,
+	OPT_SMOOTH,
 	OPT_TAG,
 	OPT_HEX
 };
 
 static const struct option options[] = {
-	{ "dev", 1, NULL, OPT_DEV },     { "dst", 1, NULL, OPT_DST },
-	{ "src", 1, NULL, OPT_SRC },     { "count", 1, NULL, OPT_COUNT },
-	{ "rate", 1, NULL, OPT_RATE },   { "burst", 1, NULL, OPT_BURST },
-	{ "size", 1, NULL, OPT_SIZE },   { "source", 1, NULL, OPT_SOURCE },
-	{ "first", 1, NULL, OPT_FIRST }, { "tag", 1, NULL, OPT_TAG },
-	{ "hex", 1, NULL, OPT_HEX },     { NULL, 0, NULL, 0 },
+	{ "dev", 1, NULL, OPT_DEV },
+	{ "dst", 1, NULL, OPT_DST },
+	{ "src", 1, NULL, OPT_SRC },
+	{ "count", 1, NULL, OPT_COUNT },
+	{ "rate", 1, NULL, OPT_RATE },
+	{ "burst", 1, NULL, OPT_BURST },
+	{ "size", 1, NULL, OPT_SIZE },
+	{ "source", 1, NULL, OPT_SOURCE },
+	{ "first", 1, NULL, OPT_FIRST },
+	{ "tag", 1, NULL, OPT_TAG },
+	{ "smooth", 0, NULL, OPT_SMOOTH },
+	{ "hex", 1, NULL, OPT_HEX },
+	{ NULL, 0, NULL, 0 },
 };
 
 static bool take_option(struct send *s, int option, const char *arg)
@@ -72,6 +82,9 @@ static bool take_option(struct send *s, int option, const char *arg)
 		return gen_parse_number(arg, BURST_MAX, &s->burst);
 	case OPT_FIRST:
 		return gen_parse_number(arg, 1u << 30, &s->first);
+	case OPT_SMOOTH:
+		s->smooth = true;
+		return true;
 	case OPT_HEX:
 		s->hex = arg;
 		return true;
@@ -198,7 +211,8 @@ static void send_burst(struct send *s, int fd, uint32_t n)
 	}
 }
 
-static void wait_until(struct send *s, uint64_t due_ns)
+/* Returns by how much all that follows has to be later. */
+static uint64_t wait_until(struct send *s, uint64_t due_ns)
 {
 	struct timespec ts = { (time_t)(due_ns / 1000000000u), (long)(due_ns % 1000000000u) };
 	uint64_t now_ns;
@@ -208,17 +222,18 @@ static void wait_until(struct send *s, uint64_t due_ns)
 	now_ns = gen_now_ns();
 	if (now_ns > due_ns && now_ns - due_ns > s->late_max_ns)
 		s->late_max_ns = now_ns - due_ns;
+	return s->smooth && now_ns > due_ns + SMOOTH_NS ? now_ns - due_ns : 0;
 }
 
 static void send_all(struct send *s, int fd)
 {
-	uint64_t start_ns = gen_now_ns(), done = 0;
+	uint64_t start_ns = gen_now_ns(), base_ns = start_ns, done = 0;
 	uint32_t n;
 
 	while (done < s->count) {
 		/* Due times are counted from the start, so that lateness does not add up. */
 		if (s->rate)
-			wait_until(s, start_ns + done * 1000000000u / s->rate);
+			base_ns += wait_until(s, base_ns + done * 1000000000u / s->rate);
 		n = (uint32_t)(s->count - done < s->burst ? s->count - done : s->burst);
 		fill(s, done, n);
 		send_burst(s, fd, n);
