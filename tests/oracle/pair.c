@@ -447,8 +447,10 @@ static void compare_bridges(struct pair *p, const struct view_bridge *a,
 	if (same && a)
 		same = a->flags == b->flags && a->tpid == b->tpid && a->host_port == b->host_port &&
 		       a->fdb == b->fdb;
-	if (!same)
+	if (!same) {
 		pair_fail(p, "a bridge of the view is stale");
+		return;
+	}
 	for (uint16_t vid = 0; a && !p->has_failed && vid < VID_N; vid++)
 		compare_floods(p, vid, a->vlan[vid], b->vlan[vid]);
 }

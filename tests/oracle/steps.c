@@ -15,6 +15,7 @@ static const uint16_t vids[] = { 1, 2, 10, 100, 4094 };
 static const uint32_t mtus[] = { 46, 50, 68, 100, 1500 };
 static const uint64_t groups[] = { 0x01005e010203, 0x333300000001, 0x0180c2000010 };
 #define N_STATIONS 10
+#define N_RARE     120
 
 struct dice {
 	uint64_t state;
@@ -47,7 +48,7 @@ static uint16_t roll_vid(struct dice *d)
 
 static uint64_t roll_station(struct dice *d)
 {
-	return 0x020000000000ULL + roll(d, N_STATIONS);
+	return 0x020000000000ULL + roll(d, chance(d, 97) ? N_STATIONS : N_RARE);
 }
 
 static uint16_t roll_slot(struct dice *d)
@@ -209,6 +210,24 @@ static void change_vlan(struct pair *p, struct dice *d)
 	if (a->vlan[vid] || a->pvid != vid || chance(d, 50))
 		return;
 	a->pvid = VID_NONE;
+	pair_set_port(p, slot);
+}
+
+/* Several VLANs of a port at once, as the plan sets them. */
+static void change_vlans(struct pair *p, struct dice *d)
+{
+	uint16_t slot = chance(d, 25) ? PAIR_HOST : roll_slot(d);
+	struct model_port_attr *a = &p->port[slot];
+
+	if (!p->has_port[slot])
+		return;
+	for (uint32_t n = 1 + roll(d, 3); n; n--)
+		a->vlan[vids[roll(d, N(vids))]] = roll_vlan(d, 70);
+	if (chance(d, 40))
+		roll_pvid(d, a);
+	if (slot != PAIR_HOST && chance(d, 30))
+		a->flags = roll_flags(d);
+	pair_say(p, "slot %u has other VLANs, flags %x, pvid %u\n", slot, a->flags, a->pvid);
 	pair_set_port(p, slot);
 }
 
@@ -438,10 +457,11 @@ static void frame(struct pair *p, struct dice *d)
 	uint8_t buf[PAIR_MAX_LEN] = { 0 };
 	uint32_t len = roll_frame(p, d, buf);
 	uint16_t in = roll_slot(d);
+	bool gone = !p->model->port[in] && chance(d, 5);
 
-	for (uint16_t i = 0; !p->has_port[in] && i < PAIR_PORTS; i++)
+	for (uint16_t i = 0; !gone && !p->has_port[in] && i < PAIR_PORTS; i++)
 		in = (uint16_t)(1 + in % PAIR_PORTS);
-	if (!p->has_port[in])
+	if (!gone && !p->has_port[in])
 		return;
 	p->now_ns += roll(d, 3) * PAIR_TICK_NS;
 	if (p->say) {
@@ -465,10 +485,10 @@ static const struct {
 	uint32_t weight; /* of 1000 */
 	void (*run)(struct pair *p, struct dice *d);
 } kinds[] = {
-	{ 30, change_port }, { 30, change_vlan }, { 8, change_tree }, { 12, change_bridge },
-	{ 15, come_or_go },  { 4, host_again },   { 2, remake },      { 40, add_entry },
-	{ 10, del_entry },   { 10, flag_entry },  { 6, flush },       { 10, age },
-	{ 5, tune },         { 5, wait_long },    { 1000, frame },
+	{ 30, change_port },   { 20, change_vlan }, { 10, change_vlans }, { 8, change_tree },
+	{ 12, change_bridge }, { 15, come_or_go },  { 4, host_again },    { 2, remake },
+	{ 40, add_entry },     { 10, del_entry },   { 10, flag_entry },   { 6, flush },
+	{ 10, age },           { 5, tune },         { 5, wait_long },     { 1000, frame },
 };
 
 void step_run(struct pair *p, uint64_t seed)
@@ -483,5 +503,6 @@ void step_run(struct pair *p, uint64_t seed)
 	pair_check_fdb(p);
 	if (roll(&d, 200) == 0)
 		pair_check_view(p);
-	fdb_maintain(p->fdb, p->now_ns);
+	if (roll(&d, 4) == 0)
+		fdb_maintain(p->fdb, p->now_ns);
 }
