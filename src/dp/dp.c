@@ -58,7 +58,8 @@ static const char *umem_why(int err)
 	case -EPERM:
 		return "AF_XDP needs CAP_NET_RAW, and CAP_IPC_LOCK or a higher RLIMIT_MEMLOCK";
 	case -ENOBUFS:
-		return "locked memory is limited: raise RLIMIT_MEMLOCK or use fewer frames";
+		return "locked memory is limited: raise it (LimitMEMLOCK= in the unit), "
+		       "or lower umem-frames";
 	case -EAFNOSUPPORT:
 	case -EOPNOTSUPP:
 		return "the kernel has no AF_XDP sockets (CONFIG_XDP_SOCKETS)";

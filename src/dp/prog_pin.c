@@ -135,8 +135,8 @@ static int bpf_fs_check(const char *pin_dir, const char **why)
 	if (mount("bpf", BPF_FS, "bpf", MS_NOSUID | MS_NODEV | MS_NOEXEC, "mode=0700")) {
 		int err = -errno;
 
-		*why = prog_why("cannot mount the BPF file system on " BPF_FS ": %s",
-				strerror(-err));
+		*why = prog_why("there is no BPF file system on " BPF_FS
+				": mount it, \"mount -t bpf bpf " BPF_FS "\"");
 		return err;
 	}
 	return 0;
