@@ -360,6 +360,18 @@ static bool is_dead(struct ctl *c, const struct ctl_port *p)
 	return !dp_port_info(c->dp, ctl_slot(c, p), &info) && info.dead;
 }
 
+static void note_state(struct ctl *c, struct ctl_port *p, uint8_t state)
+{
+	static const char *const names[] = { "disabled", "listening", "learning", "forwarding",
+					     "blocking" };
+	const struct model_port *m = c->model->port[ctl_slot(c, p)];
+
+	if (!m || m->a.state == state || state >= sizeof(names) / sizeof(names[0]))
+		return;
+	history_add(&c->history, LOG_LEVEL_INFO, "port %s of %s is %s", p->name,
+		    c->bridge[p->bridge].name, names[state]);
+}
+
 /* The port in our numbers; closes it where another set-up is needed. 0 or -ENOSPC, -ENOMEM. */
 static int sync_port(struct ctl *c, struct ctl_bridge *b, struct plan_bridge *pb,
 		     struct plan_port *pp, bool *changed)
@@ -395,6 +407,7 @@ static int sync_port(struct ctl *c, struct ctl_bridge *b, struct plan_bridge *pb
 	p->is_virtual = pp->is_virtual;
 	note_rename(c, p, pp->name);
 	note_reason(c, p, pb->reason != PATH_NONE ? pb->reason : pp->reason);
+	note_state(c, p, pp->attr.state);
 
 	pp->attr.bridge = ctl_index(c, b);
 	err = model_port_set(c->model, ctl_slot(c, p), &pp->attr, &port_changed);
@@ -503,6 +516,24 @@ static void trash_empty(struct ctl *c)
 	c->n_trash = 0;
 }
 
+/* A bridge of the configuration that is waited for may be there as something else; told once. */
+static void note_waiting(struct ctl *c, const struct plan_bridge *pb)
+{
+	const struct mirror_link *l = mirror_find_name(c->mirror, pb->name);
+
+	if (!l || (l->info.present & LINK_HAS_BRIDGE))
+		return;
+	for (uint32_t i = 0; i < c->n_no_bridges; i++) {
+		if (c->no_bridge[i] == l->info.ifindex)
+			return;
+	}
+	if (c->n_no_bridges == XB_MAX_BRIDGES)
+		return;
+	c->no_bridge[c->n_no_bridges++] = l->info.ifindex;
+	history_add(&c->history, LOG_LEVEL_WARN,
+		    "%s is not a bridge: correct \"bridges\" in the configuration", pb->name);
+}
+
 static int apply(struct ctl *c, struct plan *plan)
 {
 	bool changed;
@@ -513,8 +544,10 @@ static int apply(struct ctl *c, struct plan *plan)
 	for (uint32_t i = 0; i < plan->n_bridges; i++) {
 		struct plan_bridge *pb = &plan->bridge[i];
 
-		if (pb->reason == PATH_WAITING)
+		if (pb->reason == PATH_WAITING) {
+			note_waiting(c, pb);
 			continue;
+		}
 		check_tc(c, pb);
 		if (sync_bridge(c, pb, &changed) == -ENOMEM)
 			err = -ENOMEM;

@@ -141,6 +141,10 @@ struct ctl {
 	struct ctl_trash trash[CTL_TRASH_MAX];
 	uint32_t n_trash;
 
+	uint32_t no_bridge[XB_MAX_BRIDGES]; /* devices that the user took for bridges, and was told
+					     */
+	uint32_t n_no_bridges;
+
 	bool plan_wanted;    /* something changed */
 	bool resync_wanted;  /* something was missed */
 	bool fdb_wanted;     /* a bridge's FDB has to be read */
