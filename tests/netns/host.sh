@@ -112,7 +112,7 @@ host_count()
 net_make 4 mcast_snooping 0
 # A machine that is busy with other tests must not send frames to the kernel path.
 daemon_start <<<'heartbeat = 5s'
-wait_for 10 on_user_path p1 p2 p3 p4
+wait_for 10 use_user_path p1 p2 p3 p4
 for_servers
 for i in 1 2 3 4; do
 	in_ns "h$i" ethtool -k eth0 | grep -q '^tx-checksumming: on' || fail "h$i completes its checksums"

@@ -18,7 +18,7 @@
 #					to what lib.sh needs; returns when it answers
 #	daemon_stop, daemon_signal S	ends it and waits; sends it a signal
 #	ctl ARGUMENT...			xbridgectl to that daemon
-#	on_user_path [PORT...]	the bridges are served and these ports on the user path
+#	use_user_path PORT...	the bridges are served and these ports on the user path
 #	reason_is DEV REASON	of a port or bridge; none: the user path
 #	told TEXT		the history has a line with this text
 #	port_stat PORT JQ	a number of `xbridgectl stats`, as in .rx_frames
@@ -226,7 +226,7 @@ ctl()
 	"$XB_BUILD/xbridgectl" --socket "$T/control" "$@"
 }
 
-on_user_path()
+use_user_path()
 {
 	local port
 	for port in "$@"; do

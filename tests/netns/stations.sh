@@ -39,7 +39,7 @@ all_to()
 
 net_make 3 mcast_snooping 0
 daemon_start <<<'heartbeat = 5s'
-wait_for 10 on_user_path p1 p2 p3
+wait_for 10 use_user_path p1 p2 p3
 
 echo "== a station that moves is followed at its first frame, and stays"
 # Refreshes come every third of it: they must not pull the station back.

@@ -59,7 +59,7 @@ ping_once()
 
 net_make 4 mcast_snooping 0
 daemon_start <<<'heartbeat = 5s'
-wait_for 10 on_user_path p1 p2 p3 p4
+wait_for 10 use_user_path p1 p2 p3 p4
 wait_for 5 settled
 
 echo "== nothing listens: frames between others are none of the host's business"
