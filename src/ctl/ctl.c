@@ -85,6 +85,8 @@ void ctl_read_events(struct ctl *c)
 {
 	int err = rtsock_events(c->rt, EVENT_DATAGRAMS, take_event, c);
 
+	if (c->mirror->is_unsure)
+		set_resync(c);
 	if (err >= 0)
 		return;
 	if (err == -ENOBUFS)

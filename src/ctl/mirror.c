@@ -232,6 +232,17 @@ static void leave_bridge(struct mirror_link *l, bool *changed)
 	l->info.present &= ~(uint32_t)LINK_HAS_BRPORT;
 }
 
+/*
+ * When the default PVID changes, ports and the bridge leave the VLAN that it was
+ * without a word (net/bridge/br_vlan.c tells of it only if that failed; 5.6 and
+ * later, seen on 6.12).
+ */
+static bool has_left_default_pvid(const struct mirror_link *l, const struct link_info *i)
+{
+	return l->seen_device && (l->info.present & i->present & LINK_HAS_BRIDGE) &&
+	       l->info.bridge.default_pvid != i->bridge.default_pvid;
+}
+
 static int apply_device(struct mirror *m, const struct link_info *i, bool *changed)
 {
 	struct mirror_link *l;
@@ -245,6 +256,8 @@ static int apply_device(struct mirror *m, const struct link_info *i, bool *chang
 	l = link_make(m, i->ifindex);
 	if (!l)
 		return -ENOMEM;
+	if (has_left_default_pvid(l, i))
+		m->is_unsure = true;
 	bridge = i->present & LINK_HAS_BRPORT ? i->master : 0;
 	if (bridge != l->bridge && l->seen_device)
 		leave_bridge(l, changed);

@@ -43,6 +43,7 @@ struct mirror_link {
 struct mirror {
 	struct mirror_link **link; /* sorted by ifindex */
 	uint32_t n, size;
+	bool is_unsure; /* something changed that was not told in full: it has to be read again */
 };
 
 struct mirror *mirror_new(void);

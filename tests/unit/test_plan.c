@@ -375,6 +375,26 @@ static void a_stand_alone_bridge_comes_from_the_file(void **state)
 	world_fini(&w);
 }
 
+/* The VLAN that ports and the bridge leave with it is told by nobody. */
+static void a_new_default_pvid_has_the_vlans_read_again(void **state)
+{
+	struct rtmsg_info i = bridge_msg();
+	struct world w;
+
+	(void)state;
+	world_init(&w, NULL);
+	i.link.bridge.default_pvid = 1;
+	tell(&w, &i);
+	assert_false(w.m->is_unsure);
+	i.link.bridge.ageing_time_ns++;
+	tell(&w, &i);
+	assert_false(w.m->is_unsure);
+	i.link.bridge.default_pvid = 10;
+	tell(&w, &i);
+	assert_true(w.m->is_unsure);
+	world_fini(&w);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -385,6 +405,7 @@ int main(void)
 		cmocka_unit_test(a_vetoed_port_is_an_egress_only),
 		cmocka_unit_test(vlan_devices_on_a_port_are_its_uppers),
 		cmocka_unit_test(a_stand_alone_bridge_comes_from_the_file),
+		cmocka_unit_test(a_new_default_pvid_has_the_vlans_read_again),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
