@@ -32,16 +32,16 @@ skip()
 
 vm_need()
 {
-	local series
+	local series why
 	for series; do
-		"$XB_SRC/tests/vm/run-in-vm" --kernel "$series" --fetch ||
-			skip "kernel $series cannot be run in a virtual machine here"
+		why=$("$XB_SRC/tests/vm/run-in-vm" --kernel "$series" --fetch 2>&1) ||
+			skip "kernel $series cannot be run here: $(echo "$why" | tail -n 1)"
 	done
 }
 
 vm()
 {
-	"$XB_SRC/tests/vm/run-in-vm" --rw "$XB_BUILD" "$@"
+	"$XB_SRC/tests/vm/run-in-vm" --timeout 1700 --rw "$XB_BUILD" "$@"
 }
 
 each_kernel()

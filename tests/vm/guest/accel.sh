@@ -20,7 +20,7 @@ from()
 		tags[${i%:*}]=${i#*:}
 	done
 	for i in h1 h2 h3 h4; do
-		recv_start $i $i --dump "$T/$i" --timeout 60000
+		recv_start $i $i --dump "$T/$i" --timeout 600000
 	done
 	gen "$name" send --dev "$dev" --src "$(host_mac "${name#h}")" --dst broadcast \
 		--count $n --rate 1000 >"$T/sent" || fail "send: $(cat "$T/sent")"

@@ -58,7 +58,7 @@ probes_make()
 
 receivers_start()
 {
-	local i
+	local i fd
 	for i in $(seq $N); do
 		recv_start "h$i" "$1.$i" --all --dump "$T/$1.$i" --timeout 3000000
 	done
@@ -68,36 +68,71 @@ receivers_start()
 	recv_pid[$1.0]=$!
 	pids+=("$!")
 	wait_for 10 test -e "$T/$1.0.ready"
+	for i in $(seq 0 $N); do
+		exec {fd}<"$T/$1.$i"
+		rx_fd[i]=$fd
+	done
 }
 
 receivers_stop()
 {
-	local i
+	local i fd
 	for i in $(seq 0 $N); do
-		recv_stop "$1.$i"
+		recv_stop "$run.$i"
+		fd=${rx_fd[i]}
+		exec {fd}<&-
 	done
 }
 
-# Sets arrived: how many frames each receiver has.
-counts()
+# Reads what has arrived at receiver I by now into rxI, behind what is there,
+# and how much each has into arrived.
+rx_fd=() rx0=() rx1=() rx2=() rx3=() rx4=()
+arrived=()
+rx_read()
 {
-	local i lines
-	arrived=''
+	local i
 	for i in $(seq 0 $N); do
-		mapfile -t lines <"$T/$1.$i"
-		arrived="$arrived ${#lines[@]}"
+		local -n rx=rx$i
+		mapfile -t -u "${rx_fd[i]}" -O ${#rx[@]} rx
+		arrived[i]=${#rx[@]}
 	done
+}
+
+# shellcheck disable=SC2034 # used by the name
+rx_forget()
+{
+	rx_quiet
+	rx0=() rx1=() rx2=() rx3=() rx4=()
 }
 
 # Until nothing has arrived for a while.
-quiet()
+rx_quiet()
 {
 	local before=''
-	counts "$1"
-	while [ "$arrived" != "$before" ]; do
-		before=$arrived
-		pause 0.25
-		counts "$1"
+	rx_read
+	while [ "${arrived[*]}" != "$before" ]; do
+		before=${arrived[*]}
+		pause 0.2
+		rx_read
+	done
+}
+
+# Frames for br0's own address go to the kernel in any case, and may overtake
+# others where it does not know the address.
+rx_save()
+{
+	local file=$T/$run.$1 i line
+	for i in $(seq 0 $N); do
+		# shellcheck disable=SC2178 # an array
+		local -n rx=rx$i
+		: >"$file.$i"
+		: >"$file.$i.passed"
+		for line in ${rx[@]+"${rx[@]}"}; do
+			case $line in
+			"$host_dst"*88b5cafe*) echo "$line" >>"$file.$i.passed" ;;
+			*88b5cafe*) echo "$line" >>"$file.$i" ;;
+			esac
+		done
 	done
 }
 
@@ -108,24 +143,6 @@ stations()
 }
 
 # ---- one configuration: all probes, from each port in turn ----
-
-# What each receiver has got since $start. Frames for br0's own address go to the
-# kernel in any case, and may overtake others where it does not know the address.
-slices_save()
-{
-	local file=$T/$1.$2 i line lines
-	for i in $(seq 0 $N); do
-		mapfile -t -s "${start[$i]}" lines <"$T/$1.$i"
-		: >"$file.$i"
-		: >"$file.$i.passed"
-		for line in ${lines[@]+"${lines[@]}"}; do
-			case $line in
-			"$host_dst"*88b5cafe*) echo "$line" >>"$file.$i.passed" ;;
-			*88b5cafe*) echo "$line" >>"$file.$i" ;;
-			esac
-		done
-	done
-}
 
 # same_frames FILE ORDERED WHERE: as with the kernel alone.
 same_frames()
@@ -139,20 +156,23 @@ same_frames()
 	fail "$1: frames at $3 differ from the kernel's"
 }
 
+send_probes()
+{
+	gen "h$1" send --dev eth0 --hex "$T/probes.$1" --count 1 --rate 2000 >"$T/sent" ||
+		fail "probes of port $1: $(cat "$T/sent")"
+}
+
 probe_kernel()
 {
 	local name=$1 i
 	in_ns sw ip link set br0 type bridge fdb_flush
-	quiet kernel
-	read -ra start <<<"$arrived"
+	rx_forget
 	for i in $(seq $N); do
-		gen "h$i" send --dev eth0 --hex "$T/probes.$i" --count 1 --rate 2000 >/dev/null ||
-			fail "probes of port $i"
-		quiet kernel
-		counts kernel
-		echo "$arrived" >"$T/kernel.$name.counts.$i"
+		send_probes "$i"
+		rx_quiet
+		echo "${arrived[*]}" >"$T/kernel.$name.counts.$i"
 	done
-	slices_save kernel "$name"
+	rx_save "$name"
 	stations >"$T/kernel.$name.fdb"
 }
 
@@ -161,25 +181,19 @@ redirected()
 	ctl -j stats | jq '[.ports[].redirected // 0] | add'
 }
 
-# As many as with the kernel alone have arrived: they are then all there, in
-# order, before the next port begins.
-arrived_like_kernel()
-{
-	local i want
-	counts user
-	read -ra want <"$T/kernel.$1.counts.$2"
-	read -ra got <<<"$arrived"
-	for i in $(seq 0 $N); do
-		[ $((got[i] - start[i])) -ge $((want[i] - kernel_start[i])) ] || return 1
-	done
-}
-
+# Until as many as with the kernel alone have arrived: they are then all there,
+# in order, before the next port begins. What is missing the comparison tells.
 wait_like_kernel()
 {
-	local end=$((SECONDS + 10))
-	until arrived_like_kernel "$1" "$2"; do
-		[ $SECONDS -lt $end ] || return 0 # the comparison tells what is missing
-		pause 0.05
+	local end=$((SECONDS + 10)) i more=1 want
+	read -ra want <"$T/kernel.$1.counts.$2"
+	while [ $more = 1 ] && [ $SECONDS -lt $end ]; do
+		rx_read
+		more=0
+		for i in $(seq 0 $N); do
+			[ "${arrived[i]}" -ge "${want[i]}" ] || more=1
+		done
+		[ $more = 0 ] || pause 0.05
 	done
 }
 
@@ -194,17 +208,14 @@ probe_user()
 	local name=$1 i end n_redirected out
 	in_ns sw ip link set br0 type bridge fdb_flush
 	settled
-	quiet user
-	read -ra start <<<"$arrived"
-	read -ra kernel_start <"$T/kernel.$name.start"
+	rx_forget
 	n_redirected=$(redirected)
 	for i in $(seq $N); do
-		gen "h$i" send --dev eth0 --hex "$T/probes.$i" --count 1 --rate 2000 >/dev/null ||
-			fail "probes of port $i"
+		send_probes "$i"
 		wait_like_kernel "$name" "$i"
 	done
-	quiet user
-	slices_save user "$name"
+	rx_quiet
+	rx_save "$name"
 	# What the host gets may overtake: copies from new stations are held back.
 	same_frames "$name.0" '' br0
 	for i in $(seq 0 $N); do
@@ -228,10 +239,6 @@ probe_user()
 
 probe()
 {
-	if [ "$run" = kernel ]; then
-		quiet kernel
-		echo "$arrived" >"$T/kernel.$1.start"
-	fi
 	"probe_$run" "$1"
 }
 
@@ -361,8 +368,8 @@ changes_in_traffic()
 	settled
 	# So that the station is known, in VLAN 10, behind p2.
 	gen h2 send --dev eth0 --src "$(host_mac 2)" --dst "$(host_mac 1)" --tag 10 --count 1 >/dev/null
-	recv_start h2 flow --count 3000 --until 3000 --timeout 60000
-	recv_start h4 other --timeout 60000
+	recv_start h2 flow --count 3000 --until 3000 --timeout 120000
+	recv_start h4 other --timeout 600000
 	gen h1 send --dev eth0 --src "$(host_mac 1)" --dst "$(host_mac 2)" --count 3000 --rate 500 \
 		>"$T/sent" &
 	pids+=("$!")
@@ -387,14 +394,14 @@ changes_in_traffic()
 
 	bridge_do <<<'vlan del dev p2 vid 10'
 	settled
-	recv_start h2 gone --timeout 60000
+	recv_start h2 gone --timeout 600000
 	gen h1 send --dev eth0 --src "$(host_mac 1)" --dst "$(host_mac 2)" --count 50 --rate 1000 >/dev/null
 	pause 0.5
 	recv_stop gone
 	equal "frames at p2 after VLAN 10 left it" "$(recv_field gone received)" 0
 	bridge_do <<<'vlan add dev p2 vid 10'
 	settled
-	recv_start h2 back --until 50 --timeout 20000
+	recv_start h2 back --until 50 --timeout 60000
 	gen h1 send --dev eth0 --src "$(host_mac 1)" --dst "$(host_mac 2)" --count 50 --rate 1000 >/dev/null
 	recv_end back
 	equal "frames at p2 after VLAN 10 came back" "$(recv_field back received)" 50
@@ -411,7 +418,7 @@ for run in kernel user; do
 	fi
 	receivers_start $run
 	configurations
-	receivers_stop $run
+	receivers_stop
 done
 hosts_with_vlans
 changes_in_traffic
