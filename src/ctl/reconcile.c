@@ -330,13 +330,17 @@ static void set_statics(struct ctl_bridge *b, const struct conf_bridge *cb, cons
 	}
 }
 
-static void note_reason(struct ctl *c, struct ctl_port *p, enum path_reason reason)
+/* What keeps a whole bridge on the kernel path is told once, and not for each port. */
+static void note_reason(struct ctl *c, struct ctl_port *p, enum path_reason of_bridge,
+			enum path_reason of_port)
 {
+	enum path_reason reason = of_bridge != PATH_NONE ? of_bridge : of_port;
+
 	/* Another try is no news before it has worked. */
 	if (p->reason == reason || (reason == PATH_NONE && p->n_tries && !p->is_receive))
 		return;
 	p->reason = reason;
-	if (reason != PATH_NONE)
+	if (reason != PATH_NONE && of_bridge == PATH_NONE)
 		history_add(&c->history, LOG_LEVEL_NOTICE, "port %s of %s: kernel path: %s (%s)",
 			    p->name, c->bridge[p->bridge].name, path_name(reason),
 			    path_text(reason));
@@ -406,7 +410,7 @@ static int sync_port(struct ctl *c, struct ctl_bridge *b, struct plan_bridge *pb
 	p->mode = (enum dp_mode)(pp->mode - CONF_MODE_AUTO);
 	p->is_virtual = pp->is_virtual;
 	note_rename(c, p, pp->name);
-	note_reason(c, p, pb->reason != PATH_NONE ? pb->reason : pp->reason);
+	note_reason(c, p, pb->reason, pp->reason);
 	note_state(c, p, pp->attr.state);
 
 	pp->attr.bridge = ctl_index(c, b);
