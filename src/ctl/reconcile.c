@@ -431,6 +431,7 @@ static void sync_hold(struct ctl_bridge *b, const struct plan_bridge *pb)
 	if (b->hold_ns == pb->hold_ns)
 		return;
 	b->hold_ns = pb->hold_ns;
+	b->flush_wanted = !b->hold_ns;
 	fdb_set_granularity(b->fdb, g && g < NSEC_PER_SEC ? g : NSEC_PER_SEC);
 }
 
@@ -538,6 +539,26 @@ static void note_waiting(struct ctl *c, const struct plan_bridge *pb)
 		    "%s is not a bridge: correct \"bridges\" in the configuration", pb->name);
 }
 
+/*
+ * With an ageing time of 0 nobody ages: what workers learned until they had the
+ * view that forbids it, and the kernel did not take any more, goes here.
+ */
+static void flush_unaged(struct ctl *c)
+{
+	const struct fdb_filter learned = { .port = FDB_ANY,
+					    .vid = FDB_ANY,
+					    .mask = FDB_KERNEL | FDB_STATIC | FDB_LOCAL |
+						    FDB_USER };
+
+	for (uint32_t i = 0; i < XB_MAX_BRIDGES; i++) {
+		struct ctl_bridge *b = &c->bridge[i];
+
+		if (b->is_used && b->fdb && b->flush_wanted)
+			fdb_flush(b->fdb, &learned);
+		b->flush_wanted = false;
+	}
+}
+
 static int apply(struct ctl *c, struct plan *plan)
 {
 	bool changed;
@@ -565,6 +586,7 @@ static int apply(struct ctl *c, struct plan *plan)
 		c->model_gen = c->model->gen;
 		trash_empty(c);
 	}
+	flush_unaged(c);
 	return err;
 }
 

@@ -92,6 +92,7 @@ struct ctl_bridge {
 	uint32_t n_receive;
 	uint64_t hold_ns;
 	bool is_filtering;
+	bool flush_wanted; /* nothing is learned any more: once workers know, what they did goes */
 	struct fdb_cursor refresh; /* walk that refreshes and ages */
 	uint64_t refresh_at_ns;
 };

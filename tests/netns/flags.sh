@@ -175,7 +175,8 @@ path_is()
 		'any(.bridges[].ports[]; .ifname == "p1" and .path == $path) and .bridges[0].gate == "open"'
 }
 
-net_make 4 mcast_snooping 0
+# The timer of the forward delay runs with STP off, too, and would change states.
+net_make 4 mcast_snooping 0 forward_delay 0
 nsenter --net="$(ns_path sw)" -- sleep 1000 &
 holder=$!
 pids+=("$holder")

@@ -89,8 +89,13 @@ wait "$active"
 wait_for 8 is_at 02:00:00:00:0a:02 ''
 
 echo "== ageing_time 0: nothing is learned"
-in_ns sw ip link set br0 type bridge ageing_time 0
-says_hello h1
+for round in $(seq 20); do
+	in_ns sw ip link set br0 type bridge ageing_time 1000
+	says_hello h1 &
+	in_ns sw ip link set br0 type bridge ageing_time 0
+	wait $!
+	wait_for 5 is_at $station ''
+done
 is_flooded()
 {
 	recv_start h2 flooded
