@@ -230,9 +230,16 @@ use_user_path()
 {
 	local port
 	for port in "$@"; do
-		reason_is "$port" none || return 1
+		reason_is "$port" none && port_state_is "$port" forwarding || return 1
 	done
 	ctl -j status | jq -e '.gate == "open" and ([.bridges[] | select(.gate == "open")] | length > 0)'
+}
+
+# What the daemon knows of it; the kernel changed it a moment earlier.
+port_state_is()
+{
+	ctl -j status | jq -e --arg dev "$1" --arg state "$2" \
+		'any(.bridges[].ports[]; .ifname == $dev and .state == $state)'
 }
 
 reason_is()

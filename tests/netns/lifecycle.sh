@@ -48,9 +48,9 @@ flow()
 # A broadcast from a host's namespace arrives at h4; its EtherType is xbgen's.
 reaches_h4()
 {
-	local name=$1 dev=${2:-eth0}
-	recv_start h4 probe --until 5 --timeout 3000
-	gen "$name" send --dev "$dev" --src 02:00:00:00:0b:01 --dst broadcast --count 5 --rate 1000 \
+	local name=$1
+	recv_start h4 probe --until 5 --timeout "${2:-15000}"
+	gen "$name" send --dev eth0 --src 02:00:00:00:0b:01 --dst broadcast --count 5 --rate 1000 \
 		--source 7 >/dev/null
 	recv_end probe
 	[ "$(recv_field probe received)" = 5 ]
@@ -113,7 +113,7 @@ traffic_begins
 in_ns sw ip link set p3 nomaster
 wait_for 5 no_port p3
 wait_for 5 told "port p3 left br0"
-reaches_h4 h3 && fail "a port without a bridge forwards"
+reaches_h4 h3 1500 && fail "a port without a bridge forwards"
 in_ns sw ip link set p3 master br0
 wait_for 5 port_forwards p3
 is_back p3 h3
@@ -190,7 +190,7 @@ in_ns h5 ip link set eth0 up
 in_ns sw ip link set br9 up
 in_ns sw ip link set q5 master br9 up
 wait_for 10 use_user_path q5
-reaches_h4 h5 && fail "frames cross from br9 to br0"
+reaches_h4 h5 1500 && fail "frames cross from br9 to br0"
 in_ns sw ip link del br9
 wait_for 5 told "bridge br9 has gone"
 in_ns sw ip link set q5 master br0
