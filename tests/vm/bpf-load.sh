@@ -9,7 +9,9 @@ kernels='6.1 6.12 6.18 7.2'
 # shellcheck disable=SC2086 # a list
 vm_need $kernels
 
-for series in $kernels; do
+on_kernel()
+{
+	local series=$1 output want
 	# shellcheck disable=SC2016 # expanded in the machine
 	output=$(vm --kernel "$series" -- sh -c '
 		uname -r
@@ -23,4 +25,7 @@ for series in $kernels; do
 	*) want='the tag of a VLAN device is recovered on this kernel' ;;
 	esac
 	echo "$output" | grep -q "$want" || fail "kernel $series did not say: $want"
-done
+}
+
+# shellcheck disable=SC2086 # a list
+each_kernel on_kernel $kernels

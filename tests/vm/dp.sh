@@ -8,10 +8,13 @@ kernels='6.1 7.2'
 # shellcheck disable=SC2086 # a list
 vm_need $kernels
 
-for series in $kernels; do
+on_kernel()
+{
 	# shellcheck disable=SC2016 # expanded in the machine
-	vm --kernel "$series" -- sh -c '
+	vm --kernel "$1" -- sh -c '
 		uname -r
-		XB_HEARTBEAT_MS=2000 "$XB_BUILD/tests/netns/dp_test"' 2>&1 ||
-		fail "kernel $series"
-done
+		XB_HEARTBEAT_MS=2000 "$XB_BUILD/tests/netns/dp_test"' 2>&1
+}
+
+# shellcheck disable=SC2086 # a list
+each_kernel on_kernel $kernels

@@ -8,7 +8,9 @@ kernels='6.1 6.12'
 # shellcheck disable=SC2086 # a list
 vm_need $kernels
 
-for series in $kernels; do
+on_kernel()
+{
+	local series=$1 output status
 	# shellcheck disable=SC2016 # expanded in the machine
 	output=$(vm --kernel "$series" -- sh -c '
 		uname -r
@@ -27,4 +29,7 @@ for series in $kernels; do
 	echo "$output" | grep -q 'OK \] ebtables_counts_with_a_policy' ||
 		fail "kernel $series: no ebtables"
 	echo "$output" | grep -q 'OK \] br_netfilter_counts' || fail "kernel $series: no br_netfilter"
-done
+}
+
+# shellcheck disable=SC2086 # a list
+each_kernel on_kernel $kernels

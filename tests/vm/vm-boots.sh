@@ -6,9 +6,11 @@
 . "$(dirname "$0")/lib.sh"
 vm_need 6.1 7.2
 
-for series in 6.1 7.2; do
+on_kernel()
+{
+	local series=$1 output status
 	# shellcheck disable=SC2016 # expanded in the machine
-	output=$(vm --kernel $series -- sh -c '
+	output=$(vm --kernel "$series" -- sh -c '
 		ip link add br0 type bridge vlan_filtering 1 &&
 		ip link add v0 type veth peer name v1 &&
 		ip link set v0 master br0 &&
@@ -24,4 +26,6 @@ for series in 6.1 7.2; do
 	*"$series"[.+-]*) ;;
 	*) fail "kernel $series: another kernel answered" ;;
 	esac
-done
+}
+
+each_kernel on_kernel 6.1 7.2
