@@ -243,7 +243,7 @@ static enum fdb_learned judge(const struct fdb *f, uint64_t v, uint16_t port, ui
 		return *out == v ? FDB_SAME : FDB_REFRESHED;
 	if (v & FDB_VFLAG(FDB_STICKY))
 		return FDB_STUCK;
-	v &= ~(FDB_V_PORT | FDB_V_SEEN | FDB_VFLAG(FDB_EXTERN | FDB_LOCKED));
+	v &= ~(FDB_V_PORT | FDB_V_SEEN | FDB_VFLAG(FDB_EXTERN | FDB_LOCKED | FDB_KERNEL));
 	*out = v | FDB_VPORT(port) | now;
 	return FDB_MOVED;
 }
@@ -298,8 +298,8 @@ int fdb_get(const struct fdb *f, uint64_t key, struct fdb_entry *out)
 	return 0;
 }
 
-/* Adds or replaces once; @since: see fdb_add_unless_seen(), UINT64_MAX for always. */
-static int put(struct fdb *f, uint64_t key, uint64_t v, uint64_t since)
+/* Adds or replaces once. */
+static int put(struct fdb *f, uint64_t key, uint64_t v, bool unless_moved)
 {
 	uint32_t hash = fdb_hash(f, key);
 	struct fdb_place p;
@@ -314,7 +314,7 @@ static int put(struct fdb *f, uint64_t key, uint64_t v, uint64_t since)
 	if (!(old & FDB_V_LIVE)) {
 		if (enter(f, p, s, key | FDB_KEY_USED, v) != FDB_NEW)
 			err = -ENOSPC;
-	} else if ((old ^ v) & FDB_V_PORT && (old & FDB_V_SEEN) >= since) {
+	} else if (unless_moved && ((old ^ v) & FDB_V_PORT) && !(old & FDB_VFLAG(FDB_KERNEL))) {
 		err = -EEXIST;
 	} else {
 		fdb_set_value(f, s, v);
@@ -323,7 +323,7 @@ static int put(struct fdb *f, uint64_t key, uint64_t v, uint64_t since)
 	return err;
 }
 
-static int add(struct fdb *f, const struct fdb_entry *e, uint64_t since)
+static int add(struct fdb *f, const struct fdb_entry *e, bool unless_moved)
 {
 	uint64_t v = FDB_VPORT(e->port) | FDB_V_LIVE | FDB_VFLAG(e->flags & 0x7f) |
 		     fdb_units(e->seen_ns);
@@ -331,21 +331,21 @@ static int add(struct fdb *f, const struct fdb_entry *e, uint64_t since)
 	int err;
 
 	assert(e->port < XB_MAX_PORTS && e->vid <= VID_MAX);
-	err = put(f, key, v, since);
+	err = put(f, key, v, unless_moved);
 	if (err == -ENOSPC && relaxed_get(&f->no_room) && !fdb_grow_now(f))
-		err = put(f, key, v, since);
+		err = put(f, key, v, unless_moved);
 	fdb_grow_step(f);
 	return err;
 }
 
 int fdb_add(struct fdb *f, const struct fdb_entry *e)
 {
-	return add(f, e, UINT64_MAX);
+	return add(f, e, false);
 }
 
-int fdb_add_unless_seen(struct fdb *f, const struct fdb_entry *e, uint64_t since_ns)
+int fdb_add_unless_moved(struct fdb *f, const struct fdb_entry *e)
 {
-	return add(f, e, fdb_units(since_ns));
+	return add(f, e, true);
 }
 
 /* The live entry of @key on @port, its chain locked; NULL and nothing locked if there is none. */

@@ -39,7 +39,7 @@ enum fdb_flag {
 	FDB_STATIC = 1 << 1, /* does not age; moves with its station */
 	FDB_STICKY = 1 << 2, /* does not move */
 	FDB_EXTERN = 1 << 3, /* extern_learn: does not age, until it moves */
-	FDB_KERNEL = 1 << 4, /* the kernel's table holds it: only the kernel ages it */
+	FDB_KERNEL = 1 << 4, /* the kernel's table holds it on that port: only the kernel ages it */
 	FDB_USER = 1 << 5,   /* added by the user */
 	FDB_LOCKED = 1 << 6, /* of a locked port, not authorised */
 };
@@ -157,7 +157,7 @@ static inline bool fdb_lookup(const struct fdb *f, uint64_t key, struct fdb_dst 
 /*
  * [worker] A frame with this source came in on @port, as a bridge does it: an
  * unknown key is entered as dynamic, a known one on another port moves (it
- * keeps its flags but EXTERN and LOCKED). Counted by max_learned is an entry
+ * keeps its flags but EXTERN, LOCKED and KERNEL). Counted by max_learned is an entry
  * made here, until the control thread replaces it or gives it one of LOCAL,
  * STATIC, EXTERN, USER. While the table is resized a call that has to write
  * carries over up to three buckets.
@@ -174,10 +174,10 @@ int fdb_get(const struct fdb *f, uint64_t key, struct fdb_entry *out);
  */
 int fdb_add(struct fdb *f, const struct fdb_entry *e);
 /*
- * [control] The same, unless the key is known on another port and was seen
- * there at @since_ns or later (up to 1.05 ms before): then -EEXIST.
+ * [control] The same, unless a worker saw the key on another port and the
+ * kernel does not hold it there (it has not FDB_KERNEL): then -EEXIST.
  */
-int fdb_add_unless_seen(struct fdb *f, const struct fdb_entry *e, uint64_t since_ns);
+int fdb_add_unless_moved(struct fdb *f, const struct fdb_entry *e);
 #define FDB_ADD_BYTES (64U << 10)
 
 /*

@@ -114,19 +114,18 @@ static void entry_removed(struct ctl *c, struct ctl_bridge *b, uint64_t key)
 }
 
 /*
- * A table that is read says what was true when the reading began: a station that
- * a worker saw elsewhere since then (@since_ns; 0: this is news) stays there, and
- * will be written to the kernel.
+ * A table that is read is older than what a worker saw meanwhile: a station that
+ * moved and that the kernel does not hold there yet stays, and will be written.
  */
-static int entry_put(struct fdb *f, const struct fdb_entry *e, uint64_t since_ns)
+static int entry_put(struct fdb *f, const struct fdb_entry *e, bool is_news)
 {
-	if (!since_ns || (e->flags & (FDB_LOCAL | FDB_STATIC | FDB_STICKY | FDB_EXTERN)))
+	if (is_news || (e->flags & (FDB_LOCAL | FDB_STATIC | FDB_STICKY | FDB_EXTERN)))
 		return fdb_add(f, e);
-	return fdb_add_unless_seen(f, e, since_ns);
+	return fdb_add_unless_moved(f, e);
 }
 
 static void entry_told(struct ctl *c, struct ctl_bridge *b, const struct neigh_info *n,
-		       uint16_t slot, uint64_t since_ns)
+		       uint16_t slot, bool is_news)
 {
 	uint64_t age = n->present & NEIGH_HAS_AGE ? n->updated_age_ns : 0;
 	struct fdb_entry e = { .mac = n->mac, .vid = n->vid, .port = slot };
@@ -142,7 +141,7 @@ static void entry_told(struct ctl *c, struct ctl_bridge *b, const struct neigh_i
 		if (old.port == e.port && old.seen_ns > e.seen_ns)
 			e.seen_ns = old.seen_ns;
 	}
-	err = entry_put(b->fdb, &e, since_ns);
+	err = entry_put(b->fdb, &e, is_news);
 	if (err == -EEXIST)
 		return;
 	if (err) {
@@ -196,7 +195,7 @@ void fdbsync_apply(struct ctl *c, const struct neigh_info *n)
 		fdb_set_flags(b->fdb, key, slot, FDB_KERNEL, FDB_KERNEL);
 		return;
 	}
-	entry_told(c, b, n, slot, 0);
+	entry_told(c, b, n, slot, true);
 }
 
 /* ---- a port that leaves ---- */
@@ -267,7 +266,7 @@ static int read_entry(void *arg, const struct rtmsg_info *i, const struct nlmsgh
 		k->size = size;
 	}
 	k->v[k->n++] = fdb_key(i->neigh.vid, &i->neigh.mac);
-	entry_told(r->c, b, &i->neigh, slot, r->c->now_ns);
+	entry_told(r->c, b, &i->neigh, slot, false);
 	return 0;
 }
 

@@ -11,7 +11,6 @@
 #include "ctl/rtmsg.h"
 #include "ctl/rtsock.h"
 #include "ctl/state.h"
-#include "util/clock.h"
 
 /* What only we know of an entry. */
 #define OUR_FLAGS (FDB_KERNEL | FDB_USER)
@@ -212,7 +211,7 @@ static void tick(void *arg)
 {
 	struct round *w = arg;
 
-	dp_control_beat(w->c->dp, clock_now_ns());
+	ctl_alive(w->c);
 }
 
 static int compare_fdbs(struct round *w)

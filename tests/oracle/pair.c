@@ -166,13 +166,13 @@ void pair_add_entry(struct pair *p, const struct fdb_entry *e)
 		pair_fail(p, "entry was %sadded", got ? "" : "not ");
 }
 
-void pair_add_unless_seen(struct pair *p, const struct fdb_entry *e, uint64_t since_ns)
+void pair_add_unless_moved(struct pair *p, const struct fdb_entry *e)
 {
 	const struct ref_entry *old = ref_fdb_find(p->ref, mac_to_u64(&e->mac), e->vid);
-	bool was_seen = old && old->e.port != e->port && old->e.seen_ns >= since_ns;
-	bool got = !fdb_add_unless_seen(p->fdb, e, since_ns);
+	bool moved = old && old->e.port != e->port && !(old->e.flags & FDB_KERNEL);
+	bool got = !fdb_add_unless_moved(p->fdb, e);
 
-	if (got != (!was_seen && ref_fdb_add(p->ref, e)))
+	if (got != (!moved && ref_fdb_add(p->ref, e)))
 		pair_fail(p, "entry was %sadded", got ? "" : "not ");
 }
 

@@ -68,7 +68,7 @@ void pair_flush(struct pair *p, const struct fdb_filter *filter);
 void pair_remake(struct pair *p, uint16_t index);
 
 void pair_add_entry(struct pair *p, const struct fdb_entry *e);
-void pair_add_unless_seen(struct pair *p, const struct fdb_entry *e, uint64_t since_ns);
+void pair_add_unless_moved(struct pair *p, const struct fdb_entry *e);
 void pair_del_entry(struct pair *p, uint64_t mac, uint16_t vid, uint16_t port);
 void pair_set_flags(struct pair *p, uint64_t mac, uint16_t vid, uint16_t mask, uint16_t flags);
 void pair_age(struct pair *p, uint64_t hold_ns, uint32_t n_buckets);

@@ -125,7 +125,7 @@ enum fdb_learned ref_fdb_learn(struct ref *r, uint64_t mac, uint16_t vid, uint16
 		return FDB_STUCK;
 	e->e.port = port;
 	e->e.seen_ns = now_ns;
-	e->e.flags &= (uint16_t) ~(FDB_EXTERN | FDB_LOCKED);
+	e->e.flags &= (uint16_t) ~(FDB_EXTERN | FDB_LOCKED | FDB_KERNEL);
 	return FDB_MOVED;
 }
 

@@ -319,7 +319,7 @@ static void add_entry(struct pair *p, struct dice *d)
 		refload_print_entry(p->say, &e);
 	}
 	if (chance(d, 20))
-		pair_add_unless_seen(p, &e, p->now_ns - roll(d, 300) * PAIR_TICK_NS);
+		pair_add_unless_moved(p, &e);
 	else
 		pair_add_entry(p, &e);
 }

@@ -100,7 +100,7 @@ static enum fdb_learned expect_learn(struct run *r, uint32_t i, uint16_t port, b
 		return FDB_OWN;
 	if (t.port != port && !(t.flags & FDB_STICKY)) {
 		t.port = port;
-		t.flags &= (uint16_t) ~(FDB_EXTERN | FDB_LOCKED);
+		t.flags &= (uint16_t) ~(FDB_EXTERN | FDB_LOCKED | FDB_KERNEL);
 		t.seen = r->now;
 		set(r, i, t);
 		return FDB_MOVED;

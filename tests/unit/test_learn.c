@@ -13,6 +13,7 @@
 #include "ctl/rtmsg.h"
 #include "ctl/rtsock.h"
 #include "ctl/state.h"
+#include "ctl/verify.h"
 
 #define BR_IF      5
 #define PORT_IF(n) (10 + (n))
@@ -488,6 +489,77 @@ static void many_stations_go_in_batches_and_none_is_forgotten(void **state)
 	assert_int_equal(plane.done, 15);
 }
 
+int ctl_read_mirror(struct ctl *c, struct mirror **out)
+{
+	(void)c;
+	*out = mirror_new();
+	return *out ? 0 : -ENOMEM;
+}
+
+static const struct verify_difference *find_difference(const struct verify_result *r, uint64_t key)
+{
+	struct mac mac = mac_from_u64(key & 0xffffffffffffULL);
+	char text[MAC_STR_SIZE];
+
+	mac_format(&mac, text);
+	for (uint32_t i = 0; i < r->n; i++) {
+		if (strstr(r->v[i].object, text))
+			return &r->v[i];
+	}
+	return NULL;
+}
+
+static void verify_tells_what_is_missing_elsewhere_or_too_much(void **state)
+{
+	struct verify_result *r = calloc(1, sizeof(*r));
+	uint64_t equal = worker_sees(1, 1), missing = worker_sees(2, 2), other = worker_sees(3, 3),
+		 extra = worker_sees(4, 4);
+
+	(void)state;
+	assert_non_null(r);
+	for (uint32_t i = 1; i <= 4; i++)
+		snprintf(ctl->port[i].name, sizeof(ctl->port[i].name), "p%u", i);
+	learn_run(ctl);
+	assert_int_equal(verify_run(ctl, r), 0);
+	assert_int_equal(r->n_differences, 0);
+	assert_int_equal(r->n_entries, 4);
+
+	/* Behind the daemon's back: no events. */
+	fdb_del(ctl->bridge[0].fdb, missing);
+	kernel.ifindex[2] = PORT_IF(1);
+	kernel.n = 3;
+	assert_int_equal(verify_run(ctl, r), 0);
+	assert_int_equal(r->n_differences, 3);
+	assert_null(find_difference(r, equal));
+	assert_string_equal(find_difference(r, missing)->kernel, "p2");
+	assert_string_equal(find_difference(r, missing)->ours, "");
+	assert_string_equal(find_difference(r, other)->kernel, "p1");
+	assert_string_equal(find_difference(r, other)->ours, "p3");
+	assert_string_equal(find_difference(r, extra)->kernel, "");
+	assert_string_equal(find_difference(r, extra)->ours, "p4");
+	free(r);
+}
+
+static void a_table_that_is_read_does_not_undo_a_move(void **state)
+{
+	uint64_t key = worker_sees(1, 1);
+
+	(void)state;
+	learn_run(ctl);
+	/* The worker sees it on port 2, and the kernel's table is read before that is written. */
+	worker_sees(1, 2);
+	assert_int_equal(fdbsync_read(ctl), 0);
+	assert_int_equal(entry(key).port, 2);
+	learn_run(ctl);
+	assert_int_equal(kernel_port(key), PORT_IF(2));
+	/* What an event said of a moment ago does not stand against the table. */
+	kernel_sees(key, PORT_IF(3));
+	ctl_read_events(ctl);
+	kernel.ifindex[0] = PORT_IF(4);
+	assert_int_equal(fdbsync_read(ctl), 0);
+	assert_int_equal(entry(key).port, 4);
+}
+
 #define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 
 int main(void)
@@ -506,6 +578,8 @@ int main(void)
 		T(an_address_of_the_host_is_passed_until_its_last_vlan_is_gone),
 		T(the_address_of_a_device_is_passed_without_an_entry_too),
 		T(on_a_bridge_without_filtering_the_copies_per_vlan_are_deleted),
+		T(verify_tells_what_is_missing_elsewhere_or_too_much),
+		T(a_table_that_is_read_does_not_undo_a_move),
 		T(many_stations_go_in_batches_and_none_is_forgotten),
 	};
 
