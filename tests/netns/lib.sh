@@ -181,7 +181,7 @@ port_forwards()
 
 daemon_start()
 {
-	local name=${1:-sw} end=$((SECONDS + 20))
+	local name=${1:-sw} end=$((SECONDS + 60))
 	{
 		echo "control-socket = \"$T/control\""
 		echo "accelerate-virtual = yes"
