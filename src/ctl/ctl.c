@@ -24,6 +24,7 @@
 #define TICK_MSEC       50
 #define EVENT_DATAGRAMS 4096 /* read at once: a storm must not keep the loop for ever */
 #define GUARD_PAUSE_NS  (5 * NSEC_PER_SEC)
+#define LOOK_PAUSE_NS   (5 * NSEC_PER_SEC)
 #define RESYNC_PAUSE_NS (NSEC_PER_SEC)
 #define RESYNC_TRIES    8 /* interrupted dumps in a row before the loop gets a turn */
 
@@ -255,29 +256,40 @@ static void do_plan(struct ctl *c)
 			    "a change could not be applied, trying again: %s", strerror(-err));
 }
 
-/* A look at each socket costs a system call: once a second is enough for what netlink tells too. */
+/* Four system calls: for what netlink tells too, or what an administrator does once. */
+static void look_at_port(struct ctl *c, struct ctl_port *p)
+{
+	struct dp_port_info info;
+
+	ports_check_queues(c, p);
+	if (!p->is_open || dp_port_info(c->dp, ctl_slot(c, p), &info) || !info.dead)
+		return;
+	history_add(&c->history, LOG_LEVEL_NOTICE, "port %s: its socket is dead, reading all again",
+		    p->name);
+	reconcile_link_gone(c, p->ifindex);
+	set_resync(c);
+}
+
 static void check_ports(struct ctl *c)
 {
+	bool look = c->now_ns - c->looked_ns >= LOOK_PAUSE_NS;
+
 	if (c->now_ns - c->checked_ns < NSEC_PER_SEC)
 		return;
 	c->checked_ns = c->now_ns;
 	c->promisc_wanted = true;
-	for (uint32_t i = 1; i < XB_MAX_PORTS; i++) {
+	if (look)
+		c->looked_ns = c->now_ns;
+	for (uint32_t i = 1; i < c->slot_end; i++) {
 		struct ctl_port *p = &c->port[i];
-		struct dp_port_info info;
 
 		if (!p->is_used)
 			continue;
 		if ((p->retry_ns && p->veto != PATH_NONE && p->retry_ns <= c->now_ns) ||
 		    (p->egress_retry_ns && p->egress_retry_ns <= c->now_ns))
 			c->plan_wanted = true;
-		ports_check_queues(c, p);
-		if (!p->is_open || dp_port_info(c->dp, (uint16_t)i, &info) || !info.dead)
-			continue;
-		history_add(&c->history, LOG_LEVEL_NOTICE,
-			    "port %s: its socket is dead, reading all again", p->name);
-		reconcile_link_gone(c, p->ifindex);
-		set_resync(c);
+		if (look)
+			look_at_port(c, p);
 	}
 	for (uint32_t i = 0; i < XB_MAX_BRIDGES; i++) {
 		const struct ctl_bridge *b = &c->bridge[i];

@@ -81,6 +81,8 @@ static uint16_t slot_take(struct ctl *c)
 
 		if (!c->port[slot].is_used) {
 			c->slot_hint = slot;
+			if (slot >= c->slot_end)
+				c->slot_end = slot + 1;
 			memset(&c->port[slot], 0, sizeof(c->port[slot]));
 			c->port[slot].is_used = true;
 			return slot;

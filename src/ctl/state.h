@@ -133,6 +133,7 @@ struct ctl {
 
 	struct ctl_bridge bridge[XB_MAX_BRIDGES];
 	struct ctl_port port[XB_MAX_PORTS]; /* by slot; 0 is unused */
+	uint16_t slot_end;                  /* slots from here on were never used */
 	uint16_t slot_hint;
 	uint16_t slot_of[1024]; /* slot that an interface's index led to, by its low bits; a hint */
 	uint64_t model_gen;     /* of the view that is published */
@@ -162,7 +163,8 @@ struct ctl {
 	uint64_t mst_at_ns;
 	bool guard_wanted; /* the guard has to look again */
 	uint64_t guard_at_ns;
-	uint64_t checked_ns; /* when the ports' sockets were looked at */
+	uint64_t checked_ns; /* when it was looked for what is to be tried again */
+	uint64_t looked_ns;  /* when the ports' sockets and queues were looked at */
 	struct log_limit limit_resync, limit_learn, limit_bad;
 	struct ctl_stats stats;
 	uint64_t watchdog_ns, watchdog_sent_ns; /* 0: the service manager wants none */

@@ -23,7 +23,7 @@
 #define CHECK_ROUNDS 4096
 /* First nap while frames are in flight; it doubles as long as nothing comes back. */
 #define RETRY_NS  1000000ULL
-#define IDLE_NAPS 32 /* between two rounds, for all cases */
+#define IDLE_NAPS 400 /* between two rounds, for all cases */
 #define JOIN_SEC  1
 #define SLICE_NS  100000 /* the shortest that the kernel takes */
 /* Taken from one nap; more are taken after the next. */
