@@ -169,8 +169,8 @@ static __always_inline bool is_older(__u64 now, __u64 at, __u64 limit)
 }
 
 /*
- * Both sentinel sockets are in their map: the process lives. They are the first
- * descriptors that the kernel closes when it dies.
+ * Both sentinel sockets are in their map: the process lives. One of them is the
+ * first descriptor that the kernel closes when it dies, from whichever end.
  */
 static __always_inline bool is_alive(void)
 {

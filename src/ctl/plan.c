@@ -44,7 +44,7 @@ static bool is_tunnel_kind(const char *kind)
 	return in_list(kind, list);
 }
 
-/* A device without a kind is a real one, or ifb-like: judged by its driver when it is tried. */
+/* A device without a kind is a real one: judged by its driver when it is tried. */
 static bool is_unsupported_kind(const char *kind)
 {
 	return kind[0] && !is_virtual_kind(kind) && !is_tunnel_kind(kind);
