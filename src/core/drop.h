@@ -43,7 +43,7 @@
 	X(GATE,          "gate",           "gate shut: no daemon, or it is stopping") \
 	X(BEAT,          "heartbeat",      "the worker of this queue has stalled") \
 	X(CONTROL_BEAT,  "control-beat",   "the control thread has stalled") \
-	X(BRIDGE_GATE,   "bridge-gate",    "this bridge is being resynchronised") \
+	X(BRIDGE_GATE,   "bridge-gate",    "this bridge is being read again, or a port of it opened") \
 	X(PORT,          "port",           "port is on the kernel path") \
 	X(NO_SOCKET,     "no-socket",      "receive queue has no socket") \
 	X(RUNT,          "runt",           "shorter than an Ethernet header") \
@@ -87,8 +87,7 @@
 	X(SOCKET,          "socket",           "AF_XDP socket could not be made") \
 	X(QUEUES,          "queues",           "too many receive queues") \
 	X(LIMIT,           "limit",            "too many ports or bridges") \
-	X(RESYNC,          "resync",           "configuration is being read again") \
-	X(DOWN,            "down",             "port is down") \
+	X(RESYNC,          "resync",           "configuration is being read again, or a port is being opened") \
 	X(CONFLICT,        "conflict",         "port is in two bridges of the configuration") \
 	X(FAILED,          "failed",           "set-up failed, see the log")
 /* clang-format on */

@@ -449,7 +449,7 @@ static void on_reload(evutil_socket_t fd, short what, void *arg)
 		keep_fixed(conf, c->conf);
 		conf_free(c->conf);
 		c->conf = conf;
-		log_set_level(conf->log_level);
+		log_set_level(c->debug ? LOG_LEVEL_DEBUG : conf->log_level);
 		history_add(&c->history, LOG_LEVEL_NOTICE, "configuration reloaded");
 		c->plan_wanted = true;
 		c->statics_wanted = true;
@@ -611,11 +611,12 @@ int ctl_main(struct conf *conf, const struct ctl_options *opt)
 	}
 	c->conf = conf;
 	c->conf_path = opt->conf_path;
+	c->debug = opt->debug;
 	c->started_ns = c->now_ns = clock_now_ns();
 	c->limit_resync = c->limit_learn = c->limit_bad =
 		(struct log_limit){ .interval_ns = 10 * NSEC_PER_SEC, .burst = 5 };
 	c->watchdog_ns = notify_watchdog_ns();
-	log_set_level(conf->log_level);
+	log_set_level(c->debug ? LOG_LEVEL_DEBUG : conf->log_level);
 
 	err = start(c, opt);
 	if (!err) {

@@ -12,6 +12,7 @@
 
 struct ctl_options {
 	const char *conf_path; /* NULL: no file, defaults; re-read at SIGHUP */
+	bool debug;            /* log at level debug, whatever the configuration says */
 	const char *pin_dir;   /* where links are pinned on bpffs */
 };
 

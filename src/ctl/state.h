@@ -120,6 +120,7 @@ struct ctl_stats {
 
 struct ctl {
 	struct conf *conf;
+	bool debug;
 	const char *conf_path; /* NULL: defaults */
 	struct event_base *base;
 	struct event *ev_rt, *ev_dp, *ev_guard, *ev_tick, *ev_signal[4];

@@ -10,6 +10,7 @@
 
 #include "xbridgectl/args.h"
 #include "xbridgectl/conn.h"
+#include "xbridgectl/reasons.h"
 #include "xbridgectl/text.h"
 
 /* Exit statuses; xbridgectl(8) tells them. */
@@ -41,6 +42,7 @@ static const char usage_text[] =
 	"                               every counter that is not 0\n"
 	"  verify                       compares our tables with the kernel's\n"
 	"  version                      of the daemon\n"
+	"  reasons                      what the names of reasons mean\n"
 	"\n"
 	"FILTER is dev DEV, vlan VID, mac MAC, or one of dynamic, static, local,\n"
 	"extern, sticky. DEV is a port, or a bridge for all of its ports.\n"
@@ -194,6 +196,8 @@ int main(int argc, char **argv)
 
 	if (status >= 0)
 		return status;
+	if (argc - optind == 1 && !strcmp(argv[optind], "reasons"))
+		return reasons_print(stdout, o.json) ? STATUS_REFUSED : STATUS_OK;
 	if (args_parse(argc - optind, argv + optind, &r, why, sizeof(why)))
 		return complain_usage(why);
 	return ask(&o, &r);

@@ -7,10 +7,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/utsname.h>
 
 #include "ctl/conf.h"
 #include "ctl/ctl.h"
 #include "dp/dp.h"
+#include "util/kernel.h"
 #include "util/log.h"
 #include "xbridged/caps.h"
 
@@ -119,6 +121,19 @@ static int cleanup(void)
 	return 0;
 }
 
+/* What is older lacks links of XDP programs with fragments, or maps that are used. */
+static int check_kernel(void)
+{
+	struct utsname u;
+	uint32_t v = uname(&u) ? 0 : kernel_parse(u.release);
+
+	/* A version that cannot be read is no reason to refuse. */
+	if (!v || v >= KERNEL_V(6, 1))
+		return 0;
+	log_err("cannot start: Linux 6.1 or newer is needed, this is %s", u.release);
+	return 1;
+}
+
 static int drop_caps(void)
 {
 	const char *missing = NULL;
@@ -145,16 +160,18 @@ int main(int argc, char **argv)
 		return rc - 1;
 	if (o.cleanup)
 		return cleanup();
-	if (load(&o, &conf, &has_file))
-		return EXIT_CONFIG;
+	rc = load(&o, &conf, &has_file);
+	if (rc)
+		return rc == -ENOMEM ? 1 : EXIT_CONFIG;
 	if (o.check) {
 		conf_free(conf);
 		printf("%s: %s\n", o.conf, has_file ? "no errors" : "not there, defaults are used");
 		return 0;
 	}
-	if (o.debug)
-		conf->log_level = LOG_LEVEL_DEBUG;
-	rc = drop_caps();
+	co.debug = o.debug;
+	rc = check_kernel();
+	if (!rc)
+		rc = drop_caps();
 	if (rc) {
 		conf_free(conf);
 		return rc;

@@ -172,7 +172,7 @@ ok "kill -9: hosts talk at once, and a new process comes"
 sc stop xbridged.service || show_why "stop failed"
 in_state inactive || show_why "state after stop: $(property ActiveState)"
 equal "result of the service" "$(property Result)" success
-[ ! -e /run/xbridged/control ] || fail "the control socket stayed"
+[ ! -e /run/xbridged/control.sock ] || fail "the control socket stayed"
 hosts_talk "after stop"
 ok "stop: inactive, success, hosts talk through the kernel"
 kill -s KILL "$systemd_pid"
