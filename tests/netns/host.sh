@@ -141,12 +141,11 @@ for snooping in 0 1; do
 done
 
 echo "== TCP and UDP"
-for a in 1 2 3 4; do
-	pair $a $((a % 4 + 1))
-	pair $a $(((a + 1) % 4 + 1))
+for a in 0 1 2 3 4; do
+	for b in 0 1 2 3 4; do
+		[ $a = $b ] || pair $a $b
+	done
 done
-pair 1 0
-pair 0 2
 equal "bad checksums" "$(bad_checksums)" 0
 equal "user path completed checksums" "$(port_stat p1 '.csum_completed > 0')" true
 
