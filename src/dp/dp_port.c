@@ -63,7 +63,8 @@ static int check_config(const struct dp *dp, const struct dp_port_config *c, str
 		return fail(f, -EMSGSIZE, PATH_MTU,
 			    "frames of this MTU do not fit into one buffer: raise frame-size");
 	if (dp->cfg.n_frames / dp->cfg.n_workers / 2 / n_rx < WORKER_MIN_FILL)
-		return fail(f, -ENOSPC, PATH_LIMIT, "no frames left for its queues: raise umem-frames");
+		return fail(f, -ENOSPC, PATH_LIMIT,
+			    "no frames left for its queues: raise umem-frames");
 	return 0;
 }
 

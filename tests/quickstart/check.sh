@@ -25,7 +25,7 @@ part_gcc()
 
 part_clang_sanitizers()
 {
-	configured sanitizers CC=clang --enable-werror --enable-sanitizers &&
+	configured sanitizers CC=clang --enable-werror --enable-sanitizers --enable-debug &&
 		as_owner make -j2 && as_owner make -j2 -k check
 }
 
@@ -37,6 +37,15 @@ part_random()
 part_netns()
 {
 	cd "$builddir/gcc" && make check-netns
+}
+
+# The daemon at work with ASan, UBSan and its own assertions: tests of order and
+# contents, not of speed or memory.
+part_netns_sanitizers()
+{
+	cd "$builddir/sanitizers" && make check-netns NETNS_BINARIES= \
+		NETNS_TESTS='tests/netns/ctl.sh tests/netns/flags.sh tests/netns/restart.sh
+			tests/netns/stations.sh tests/netns/verify.sh tests/netns/vlan.sh'
 }
 
 part_demo()
@@ -110,6 +119,7 @@ run_part "clang-tidy" part_clang_tidy
 run_part "clang, ASan and UBSan" part_clang_sanitizers
 run_part "random frames" part_random
 run_part "network namespaces" part_netns
+run_part "namespaces, ASan and UBSan" part_netns_sanitizers
 run_part "demonstration" part_demo
 run_part "virtual machines" part_vm
 run_part "fuzzers" part_fuzz
