@@ -31,6 +31,7 @@ rss_kib()
 
 answers_count()
 {
+	# grep fails when it counts none; the caller compares the number.
 	grep -c '"ok":true' || true
 }
 

@@ -47,6 +47,7 @@ static void dump_requests_have_the_expected_bytes(void **state)
 	/* clang-format on */
 
 	(void)state;
+	/* The bytes in the table are those of a little-endian machine. */
 	if (htonl(1) == 1)
 		skip();
 	for (size_t i = 0; i < N_ELEM(rows); i++) {
