@@ -91,7 +91,7 @@ static enum drop_reason add_known(const struct view_port *p, const struct port_v
 
 static void flood(const struct view_bridge *b, enum flood_class class, struct verdict *r)
 {
-	const struct view_vlan *v = b->vlan[r->vid];
+	const struct view_vlan *v = view_vlan(b, r->vid);
 
 	r->is_flood = true;
 	if (!v || !v->flood[class].n) {

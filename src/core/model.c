@@ -20,9 +20,25 @@ void model_free(struct model *m)
 }
 
 /* The VLANs that a bridge's floods are kept for: one, number 0, when it does not filter. */
-static void mark_vlan(struct model *m, struct model_bridge *b, uint16_t vid)
+static void set_vlan_gen(struct model_bridge *b, uint32_t vid, uint64_t gen)
 {
-	b->vlan_gen[vid] = ++m->gen;
+	b->vlan_gen[vid] = gen;
+	b->chunk_gen[vid / VIEW_CHUNK] = gen;
+}
+
+/* The VLAN of the bridge and of the port. */
+static void mark_vlan(struct model *m, struct model_port *p, uint32_t vid)
+{
+	uint64_t gen = ++m->gen;
+
+	set_vlan_gen(m->bridge[p->a.bridge], vid, gen);
+	p->chunk_gen[vid / VIEW_CHUNK] = gen;
+	p->gen = gen;
+}
+
+static void mark_port(struct model *m, struct model_port *p)
+{
+	p->gen = p->head_gen = ++m->gen;
 }
 
 static void mark_all(struct model *m, struct model_bridge *b)
@@ -30,7 +46,7 @@ static void mark_all(struct model *m, struct model_bridge *b)
 	uint64_t gen = ++m->gen;
 
 	for (uint32_t vid = 0; vid < VID_N; vid++)
-		b->vlan_gen[vid] = gen;
+		set_vlan_gen(b, vid, gen);
 }
 
 /* A promiscuous host is in the floods of every VLAN. */
@@ -39,10 +55,10 @@ static void mark_members(struct model *m, struct model_bridge *b, const struct m
 	bool all = b->a.promisc && (a->flags & MP_HOST);
 	uint64_t gen = ++m->gen;
 
-	b->vlan_gen[0] = gen;
+	set_vlan_gen(b, 0, gen);
 	for (uint32_t vid = 1; vid <= VID_MAX; vid++) {
 		if (all || (a->vlan[vid] & MV_MEMBER))
-			b->vlan_gen[vid] = gen;
+			set_vlan_gen(b, vid, gen);
 	}
 }
 
@@ -97,7 +113,7 @@ int model_bridge_set(struct model *m, uint16_t index, const struct model_bridge_
 	if (deep) {
 		mark_all(m, b);
 		for (uint32_t i = 0; i < b->n_ports; i++)
-			m->port[b->port[i]]->gen = m->gen;
+			mark_port(m, m->port[b->port[i]]);
 	}
 	return 0;
 }
@@ -155,18 +171,20 @@ static bool port_floods_equal(const struct model_port_attr *x, const struct mode
 static void port_change(struct model *m, struct model_port *p, const struct model_port_attr *a)
 {
 	struct model_bridge *b = m->bridge[a->bridge];
+	bool head_changed = !port_head_equal(&p->a, a);
 
 	if (!port_floods_equal(&p->a, a)) {
 		mark_members(m, b, &p->a);
 		mark_members(m, b, a);
 	} else {
-		for (uint16_t vid = 1; vid <= VID_MAX; vid++) {
+		for (uint32_t vid = 1; vid <= VID_MAX; vid++) {
 			if (p->a.vlan[vid] != a->vlan[vid])
-				mark_vlan(m, b, vid);
+				mark_vlan(m, p, vid);
 		}
 	}
 	p->a = *a;
-	p->gen = ++m->gen;
+	if (head_changed)
+		mark_port(m, p);
 }
 
 int model_port_set(struct model *m, uint16_t slot, const struct model_port_attr *a, bool *changed)
@@ -198,7 +216,7 @@ int model_port_set(struct model *m, uint16_t slot, const struct model_port_attr 
 	}
 	p->a = *a;
 	join_bridge(m, p);
-	p->gen = ++m->gen;
+	mark_port(m, p);
 	if (changed)
 		*changed = true;
 	return 0;
@@ -227,7 +245,6 @@ int model_port_vlan_set(struct model *m, uint16_t slot, uint16_t vid, uint8_t mv
 	if (p->a.vlan[vid] == mv)
 		return 0;
 	p->a.vlan[vid] = mv;
-	mark_vlan(m, m->bridge[p->a.bridge], vid);
-	p->gen = ++m->gen;
+	mark_vlan(m, p, vid);
 	return 0;
 }

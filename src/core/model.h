@@ -60,7 +60,9 @@ struct model_bridge_attr {
 
 struct model_port {
 	uint16_t slot;
-	uint64_t gen;
+	uint64_t gen;      /* of its last change; above the next two, or equal */
+	uint64_t head_gen; /* of the last one that was not of a VLAN alone */
+	uint64_t chunk_gen[VID_N / VIEW_CHUNK]; /* of the last one of a VLAN in the chunk */
 	struct model_port_attr a;
 };
 
@@ -73,6 +75,7 @@ struct model_bridge {
 	uint16_t port[XB_MAX_PORTS]; /* slots, in no order */
 	uint32_t n_ports;
 	uint64_t vlan_gen[VID_N];
+	uint64_t chunk_gen[VID_N / VIEW_CHUNK]; /* the greatest of the chunk's VLANs */
 };
 
 struct model {

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "core/flood.h"
 #include "core/model.h"
@@ -15,7 +16,7 @@ static void vlan_put(const struct view_vlan *cv)
 		free(v);
 }
 
-static const struct view_vlan *vlan_get(const struct view_vlan *cv)
+static struct view_vlan *vlan_get(const struct view_vlan *cv)
 {
 	struct view_vlan *v = (struct view_vlan *)(uintptr_t)cv;
 
@@ -24,14 +25,34 @@ static const struct view_vlan *vlan_get(const struct view_vlan *cv)
 	return v;
 }
 
+static void chunk_put(const struct view_chunk *cc)
+{
+	struct view_chunk *c = (struct view_chunk *)(uintptr_t)cc;
+
+	if (!c || --c->refs)
+		return;
+	for (uint32_t i = 0; i < VIEW_CHUNK; i++)
+		vlan_put(c->vlan[i]);
+	free(c);
+}
+
+static const struct view_chunk *chunk_get(const struct view_chunk *cc)
+{
+	struct view_chunk *c = (struct view_chunk *)(uintptr_t)cc;
+
+	if (c)
+		c->refs++;
+	return c;
+}
+
 static void bridge_put(const struct view_bridge *cb)
 {
 	struct view_bridge *b = (struct view_bridge *)(uintptr_t)cb;
 
 	if (!b || --b->refs)
 		return;
-	for (uint32_t vid = 0; vid < VID_N; vid++)
-		vlan_put(b->vlan[vid]);
+	for (uint32_t i = 0; i < VID_N / VIEW_CHUNK; i++)
+		chunk_put(b->chunk[i]);
 	free(b);
 }
 
@@ -80,22 +101,34 @@ static uint8_t entry_flags(const struct model_bridge_attr *b, const struct model
 	return flags;
 }
 
+/* The entries of @op, an earlier form of the port (or NULL), where nothing has changed since. */
 static void port_fill_vlans(struct view_port *p, const struct model_bridge_attr *b,
-			    const struct model_port_attr *a)
+			    const struct model_port *mp, const struct view_port *op)
 {
+	const struct model_port_attr *a = &mp->a;
+
 	if (!b->filtering) {
 		p->vlan[0].flags =
 			entry_flags(b, a, MV_MEMBER | MV_UNTAGGED | MV_STATE(PORT_FORWARDING));
 		return;
 	}
-	for (uint32_t vid = 1; vid <= VID_MAX; vid++)
-		p->vlan[vid].flags = entry_flags(b, a, a->vlan[vid]);
+	if (op)
+		memcpy(p->vlan, op->vlan, sizeof(p->vlan));
+	for (uint32_t c = 0; c < VID_N / VIEW_CHUNK; c++) {
+		if (op && mp->chunk_gen[c] <= op->gen)
+			continue;
+		for (uint32_t vid = c * VIEW_CHUNK; vid < (c + 1) * VIEW_CHUNK; vid++)
+			p->vlan[vid].flags = entry_flags(b, a, a->vlan[vid]);
+	}
+	p->vlan[0].flags = 0;
+	p->vlan[VID_N - 1].flags = 0;
 	p->pvid = a->pvid;
 	if (a->pvid != VID_NONE && (p->vlan[a->pvid].flags & PV_MEMBER))
 		p->pvid_entry = &p->vlan[a->pvid];
 }
 
-static struct view_port *port_build(const struct model *m, const struct model_port *mp)
+static struct view_port *port_build(const struct model *m, const struct model_port *mp,
+				    const struct view_port *op)
 {
 	const struct model_bridge_attr *b = &m->bridge[mp->a.bridge]->a;
 	struct view_port *p = calloc(1, sizeof(*p));
@@ -118,7 +151,7 @@ static struct view_port *port_build(const struct model *m, const struct model_po
 		p->flags |= VP_CSUM;
 	if (p->state == PORT_FORWARDING)
 		p->flags |= VP_EGRESS;
-	port_fill_vlans(p, b, &mp->a);
+	port_fill_vlans(p, b, mp, op && mp->head_gen <= op->gen ? op : NULL);
 	p->gen = mp->gen;
 	p->refs = 1;
 	return p;
@@ -137,7 +170,7 @@ static int add_ports(struct view *v, const struct model *m, const struct view *o
 			v->port[i] = op;
 			continue;
 		}
-		v->port[i] = port_build(m, mp);
+		v->port[i] = port_build(m, mp, op);
 		if (!v->port[i])
 			return -ENOMEM;
 	}
@@ -148,33 +181,78 @@ static bool bridge_is_current(const struct view_bridge *ob, const struct model_b
 {
 	if (!ob || ob->gen != b->gen || ob->fdb != b->fdb)
 		return false;
-	for (uint32_t vid = 0; vid < VID_N; vid++) {
-		if (b->vlan_gen[vid] > ob->vlan_gen_max)
+	for (uint32_t i = 0; i < VID_N / VIEW_CHUNK; i++) {
+		if (b->chunk_gen[i] > ob->vlan_gen_max)
 			return false;
 	}
 	return true;
 }
 
-/* The view's bridge @nb is in place already, so that a failure frees what it has. */
-static int add_vlans(struct view_bridge *nb, const struct model *m, const struct model_bridge *b,
-		     const struct view_bridge *ob, uint32_t *n_floods)
+/* What the VLANs of a bridge are built from. */
+struct vlan_source {
+	const struct model *m;
+	const struct model_bridge *b;
+	const struct view_bridge *ob; /* the bridge of the view before, NULL */
+	uint32_t n_floods;            /* made anew so far */
+};
+
+/* A reference to the VLAN as it was if it is the same, or a new one; NULL: no port is in it. */
+static int take_vlan(struct vlan_source *s, uint32_t vid, struct view_vlan **out)
 {
-	uint32_t first = b->a.filtering ? 1 : 0, last = b->a.filtering ? VID_MAX : 0;
+	bool filtering = s->b->a.filtering;
+	int err;
 
-	for (uint32_t vid = first; vid <= last; vid++) {
-		struct view_vlan *vv;
-		int err;
+	*out = NULL;
+	if (filtering ? vid < 1 || vid > VID_MAX : vid != 0)
+		return 0;
+	if (s->ob && s->b->vlan_gen[vid] <= s->ob->vlan_gen_max) {
+		*out = vlan_get(view_vlan(s->ob, (uint16_t)vid));
+		return 0;
+	}
+	err = flood_build(s->m, s->b, (uint16_t)vid, out);
+	s->n_floods += !err && *out;
+	return err;
+}
 
-		if (ob && b->vlan_gen[vid] <= ob->vlan_gen_max) {
-			nb->vlan[vid] = vlan_get(ob->vlan[vid]);
-			continue;
-		}
-		err = flood_build(m, b, (uint16_t)vid, &vv);
+/* The chunk is put into its place @out at once, so that a failure frees what it has. */
+static int add_chunk(struct vlan_source *s, uint32_t first, const struct view_chunk **out)
+{
+	struct view_chunk *c = NULL;
+
+	for (uint32_t i = 0; i < VIEW_CHUNK; i++) {
+		struct view_vlan *v;
+		int err = take_vlan(s, first + i, &v);
+
 		if (err)
 			return err;
-		if (vv && n_floods)
-			++*n_floods;
-		nb->vlan[vid] = vv;
+		if (!v)
+			continue;
+		if (!c) {
+			c = calloc(1, sizeof(*c));
+			if (!c) {
+				vlan_put(v);
+				return -ENOMEM;
+			}
+			c->refs = 1;
+			*out = c;
+		}
+		c->vlan[i] = v;
+	}
+	return 0;
+}
+
+/* The view's bridge @nb is in place already, so that a failure frees what it has. */
+static int add_vlans(struct view_bridge *nb, struct vlan_source *s)
+{
+	for (uint32_t i = 0; i < VID_N / VIEW_CHUNK; i++) {
+		int err = 0;
+
+		if (s->ob && s->b->chunk_gen[i] <= s->ob->vlan_gen_max)
+			nb->chunk[i] = chunk_get(s->ob->chunk[i]);
+		else
+			err = add_chunk(s, i * VIEW_CHUNK, &nb->chunk[i]);
+		if (err)
+			return err;
 	}
 	return 0;
 }
@@ -183,7 +261,9 @@ static int add_bridge(struct view *v, const struct model *m, const struct model_
 		      const struct view *old, uint32_t *n_floods)
 {
 	const struct view_bridge *ob = old ? old->bridge[b->index] : NULL;
+	struct vlan_source s = { .m = m, .b = b, .ob = ob && ob->fdb == b->fdb ? ob : NULL };
 	struct view_bridge *nb;
+	int err;
 
 	if (bridge_is_current(ob, b)) {
 		((struct view_bridge *)(uintptr_t)ob)->refs++;
@@ -206,7 +286,10 @@ static int add_bridge(struct view *v, const struct model *m, const struct model_
 		(uint16_t)((b->a.filtering ? VB_FILTERING : 0) | (b->a.learning ? VB_LEARNING : 0) |
 			   (b->a.promisc ? VB_PROMISC : 0) | (b->a.standalone ? VB_STANDALONE : 0) |
 			   (b->a.local_vlan_0 ? VB_LOCAL_VLAN_0 : 0));
-	return add_vlans(nb, m, b, ob && ob->fdb == b->fdb ? ob : NULL, n_floods);
+	err = add_vlans(nb, &s);
+	if (n_floods)
+		*n_floods += s.n_floods;
+	return err;
 }
 
 struct view *view_build(const struct model *m, const struct view *old, uint32_t *n_floods)

@@ -106,6 +106,17 @@ struct view_vlan {
 	uint32_t refs; /* control thread only */
 };
 
+/*
+ * VLANs that views share as one: a change copies the chunk that it is in, so that
+ * the cost of a new view does not grow with the number of VLANs.
+ */
+#define VIEW_CHUNK 64 /* VLANs in a chunk */
+
+struct view_chunk {
+	const struct view_vlan *vlan[VIEW_CHUNK]; /* NULL: no port is in it */
+	uint32_t refs;                            /* control thread only */
+};
+
 enum view_bridge_flag {
 	VB_FILTERING = 1 << 0, /* vlan_filtering */
 	VB_LEARNING = 1 << 1,  /* ageing time is not 0 */
@@ -125,7 +136,7 @@ struct view_bridge {
 	uint64_t gen;             /* of the model's bridge that this was made from */
 	uint64_t vlan_gen_max; /* VLANs whose generation in the model is above it have changed since
 				*/
-	const struct view_vlan *vlan[VID_N]; /* NULL: no port is in it */
+	const struct view_chunk *chunk[VID_N / VIEW_CHUNK]; /* NULL: none of its VLANs has a port */
 };
 
 struct view {
@@ -144,6 +155,14 @@ struct view *view_build(const struct model *m, const struct view *old, uint32_t 
 
 /* [control] Gives back @v and what only @v used. No worker may still read it. */
 void view_free(struct view *v);
+
+/* The flood arrays of a VLAN (0 when the bridge does not filter); NULL: no port is in it. */
+static inline const struct view_vlan *view_vlan(const struct view_bridge *b, uint16_t vid)
+{
+	const struct view_chunk *c = b->chunk[vid / VIEW_CHUNK];
+
+	return c ? c->vlan[vid % VIEW_CHUNK] : NULL;
+}
 
 /* The port-VLAN entry that an FDB handle names; NULL if the port has gone. */
 static inline const struct port_vlan *view_entry(const struct view *v, uint32_t handle,

@@ -198,9 +198,10 @@ static const struct view_vlan *next_flood(struct show *s)
 		if (!b || !s->c->bridge[s->i].is_used || !show_wants_bridge(s, s->i))
 			continue;
 		for (; s->j < VID_N; s->j++) {
-			if (b->vlan[s->j] &&
-			    (!(s->req.present & CTLMSG_HAS_VLAN) || s->j == s->req.vid))
-				return b->vlan[s->j];
+			const struct view_vlan *v = view_vlan(b, (uint16_t)s->j);
+
+			if (v && (!(s->req.present & CTLMSG_HAS_VLAN) || s->j == s->req.vid))
+				return v;
 		}
 	}
 	return NULL;

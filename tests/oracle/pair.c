@@ -452,7 +452,7 @@ static void compare_bridges(struct pair *p, const struct view_bridge *a,
 		return;
 	}
 	for (uint16_t vid = 0; a && !p->has_failed && vid < VID_N; vid++)
-		compare_floods(p, vid, a->vlan[vid], b->vlan[vid]);
+		compare_floods(p, vid, view_vlan(a, vid), view_vlan(b, vid));
 }
 
 void pair_check_view(struct pair *p)

@@ -75,7 +75,7 @@ static void each_class_has_the_members_that_take_it(void **state)
 		struct rig r;
 
 		rig_open(&r, rows[i].bridge);
-		v = r.v->bridge[0]->vlan[rows[i].vid];
+		v = view_vlan(r.v->bridge[0], rows[i].vid);
 		assert_non_null(v);
 		for (int c = 0; c < FLOOD_N; c++) {
 			char text[128];
@@ -96,7 +96,7 @@ static void classes_with_equal_members_share_an_array(void **state)
 
 	(void)state;
 	rig_open(&r, "br; 1; 2; h");
-	v = r.v->bridge[0]->vlan[0];
+	v = view_vlan(r.v->bridge[0], 0);
 	assert_ptr_equal(v->flood[FLOOD_MULTICAST].dst, v->flood[FLOOD_BROADCAST].dst);
 	assert_ptr_not_equal(v->flood[FLOOD_UNKNOWN].dst, v->flood[FLOOD_MULTICAST].dst);
 	rig_close(&r);
@@ -113,7 +113,7 @@ static void a_vlan_without_a_port_has_no_arrays(void **state)
 	assert_null(v);
 	for (uint32_t vid = 0; vid < VID_N; vid++) {
 		if (vid != 10 && vid != 20)
-			assert_null(r.v->bridge[0]->vlan[vid]);
+			assert_null(view_vlan(r.v->bridge[0], vid));
 	}
 	rig_close(&r);
 }
@@ -125,7 +125,7 @@ static void each_member_brings_its_longest_frame(void **state)
 
 	(void)state;
 	rig_open(&r, "br; 1 mtu=1500; 2 mtu=9000; h mtu=576");
-	a = &r.v->bridge[0]->vlan[0]->flood[FLOOD_BROADCAST];
+	a = &view_vlan(r.v->bridge[0], 0)->flood[FLOOD_BROADCAST];
 	assert_int_equal(a->n, 3);
 	for (uint32_t i = 0; i < a->n; i++)
 		assert_int_equal(a->dst[i].max_len, a->dst[i].port == 1   ? 1518

@@ -14,6 +14,7 @@ void __real_free(void *p);
 void *__wrap_calloc(size_t n, size_t size);
 void __wrap_free(void *p);
 
+static long n_allocs;
 static long n_held;        /* allocated and not freed */
 static long n_first;       /* held by the first view of open_two() */
 static long n_before_fail; /* successes left; negative: never fails */
@@ -25,6 +26,7 @@ void *__wrap_calloc(size_t n, size_t size)
 	if (n_before_fail > 0)
 		n_before_fail--;
 	n_held++;
+	n_allocs++;
 	return __real_calloc(n, size);
 }
 
@@ -187,8 +189,8 @@ static uint32_t n_other_vlans(const struct view *a, const struct view *b)
 {
 	uint32_t n = 0;
 
-	for (uint32_t vid = 0; vid < VID_N; vid++)
-		n += a->bridge[0]->vlan[vid] != b->bridge[0]->vlan[vid];
+	for (uint16_t vid = 0; vid < VID_N; vid++)
+		n += view_vlan(a->bridge[0], vid) != view_vlan(b->bridge[0], vid);
 	return n;
 }
 
@@ -273,18 +275,76 @@ static void a_promiscuous_host_comes_and_goes_in_every_vlan(void **state)
 	host = attr_of(&r, RIG_HOST);
 	assert_false(host.vlan[not_its_own] & MV_MEMBER);
 	with = view_build(r.m, r.v, NULL);
-	assert_int_equal(with->bridge[0]->vlan[not_its_own]->flood[FLOOD_UNKNOWN].n, 5);
+	assert_int_equal(view_vlan(with->bridge[0], not_its_own)->flood[FLOOD_UNKNOWN].n, 5);
 
 	model_port_del(r.m, RIG_HOST);
 	without = view_build(r.m, with, NULL);
-	assert_int_equal(without->bridge[0]->vlan[not_its_own]->flood[FLOOD_UNKNOWN].n, 4);
+	assert_int_equal(view_vlan(without->bridge[0], not_its_own)->flood[FLOOD_UNKNOWN].n, 4);
 
 	view_free(with);
 	put(&r, RIG_HOST, &host);
 	with = view_build(r.m, without, NULL);
-	assert_int_equal(with->bridge[0]->vlan[not_its_own]->flood[FLOOD_UNKNOWN].n, 5);
+	assert_int_equal(view_vlan(with->bridge[0], not_its_own)->flood[FLOOD_UNKNOWN].n, 5);
 	view_free(with);
 	view_free(without);
+	rig_close(&r);
+}
+
+/* A bridge with 64 ports in 4,000 VLANs. */
+static void open_large(struct rig *r)
+{
+	struct model_port_attr a = rig_port_attr("1p");
+
+	n_before_fail = -1;
+	for (uint32_t vid = 1; vid <= 4000; vid++)
+		a.vlan[vid] = MV_MEMBER | MV_STATE(PORT_FORWARDING);
+	rig_open(r, "br filter; h 1");
+	for (uint16_t slot = 1; slot <= 64; slot++)
+		assert_int_equal(model_port_set(r->m, slot, &a, NULL), 0);
+	view_free(r->v);
+	r->v = view_build(r->m, NULL, NULL);
+	assert_non_null(r->v);
+}
+
+static void one_vlan_of_one_port_leaves_all_others_as_they_are(void **state)
+{
+	static const struct {
+		const char *name;
+		uint16_t vid;
+		uint8_t mv;
+	} rows[] = {
+		{ "leaves", 2222, 0 },
+		{ "comes", 4040, MV_MEMBER | MV_STATE(PORT_FORWARDING) },
+		{ "untagged", 1, MV_MEMBER | MV_UNTAGGED | MV_STATE(PORT_FORWARDING) },
+	};
+	struct rig r;
+
+	(void)state;
+	open_large(&r);
+	for (size_t i = 0; i < N_ELEM(rows); i++) {
+		uint32_t n_floods = 99, n_chunks = 0;
+		long held = n_held, n_before;
+		struct view *v;
+
+		assert_int_equal(model_port_vlan_set(r.m, 33, rows[i].vid, rows[i].mv), 0);
+		n_before = n_allocs;
+		v = view_build(r.m, r.v, &n_floods);
+		assert_non_null(v);
+		/* View, port, bridge, chunk and the VLAN's flood arrays. */
+		if (n_floods != 1 || n_other_vlans(v, r.v) != 1 || n_other_ports(v, r.v) != 1 ||
+		    n_allocs - n_before != 5)
+			fail_msg("%s: %u flood arrays, %u VLANs, %u ports, %ld allocations",
+				 rows[i].name, n_floods, n_other_vlans(v, r.v),
+				 n_other_ports(v, r.v), n_allocs - n_before);
+		for (uint32_t k = 0; k < N_ELEM(v->bridge[0]->chunk); k++)
+			n_chunks += v->bridge[0]->chunk[k] != r.v->bridge[0]->chunk[k];
+		assert_int_equal(n_chunks, 1);
+		assert_int_equal(v->port[33]->vlan[rows[i].vid].flags & PV_MEMBER,
+				 rows[i].mv & MV_MEMBER);
+		view_free(r.v);
+		r.v = v;
+		assert_in_range(n_held - held, 0, 2);
+	}
 	rig_close(&r);
 }
 
@@ -418,6 +478,7 @@ int main(void)
 		cmocka_unit_test(a_change_builds_anew_what_it_touches),
 		cmocka_unit_test(a_view_that_shares_forwards_as_one_from_nothing),
 		cmocka_unit_test(a_promiscuous_host_comes_and_goes_in_every_vlan),
+		cmocka_unit_test(one_vlan_of_one_port_leaves_all_others_as_they_are),
 		cmocka_unit_test(views_are_freed_in_any_order),
 		cmocka_unit_test(without_memory_the_old_view_stays_as_it_was),
 		cmocka_unit_test(without_memory_the_model_stays_as_it_was),
