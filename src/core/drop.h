@@ -79,7 +79,7 @@
 	X(MST,             "mst",              "multiple spanning trees, and mst = kernel") \
 	X(LOCKED,          "locked",           "port is locked") \
 	X(VLAN_TUNNEL,     "vlan-tunnel",      "port maps VLANs to tunnels") \
-	X(BACKUP_PORT,     "backup-port",      "port has a backup port") \
+	X(BACKUP_NHID,     "backup-nhid",      "port has a backup nexthop") \
 	X(MCAST_TO_UCAST,  "mcast-to-unicast", "port takes multicast as unicast") \
 	X(LEARN_VLANS,     "learn-vlans",      "vlan_filtering is off and the ports have too many VLANs") \
 	X(XDP_BUSY,        "xdp-busy",         "another program is attached") \

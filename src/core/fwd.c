@@ -112,6 +112,29 @@ static bool find_dst(const struct view_bridge *b, uint16_t vid, uint64_t dmac, s
 	       (out->flags & (FDB_LOCAL | FDB_USER)) == FDB_LOCAL;
 }
 
+/*
+ * The port that @d names and its entry for the frame's VLAN, or, while that port
+ * is down, its backup port (br_forward()): the checks are those of the backup
+ * port then, and its own backup does not count. NULL if the port has gone.
+ */
+static const struct port_vlan *find_port(const struct view *v, const struct view_bridge *b,
+					 uint32_t handle, const struct view_port **port)
+{
+	const struct view_port *p, *backup;
+	const struct port_vlan *e = view_entry(v, handle, &p);
+
+	if (!p || p->bridge != b->index)
+		return NULL;
+	*port = p;
+	if (!p->backup)
+		return e;
+	backup = v->port[p->backup];
+	if (!backup || backup->bridge != b->index)
+		return e;
+	*port = backup;
+	return &backup->vlan[handle & 0xfff];
+}
+
 static void unicast(const struct view *v, const struct view_bridge *b, const struct frame *f,
 		    struct verdict *r)
 {
@@ -128,8 +151,8 @@ static void unicast(const struct view *v, const struct view_bridge *b, const str
 		add_host(v, b, r);
 		return;
 	}
-	e = view_entry(v, d.dst, &p);
-	if (!p || p->bridge != b->index) {
+	e = find_port(v, b, d.dst, &p);
+	if (!e) {
 		/* The port has gone and its entries are about to: nobody knows the station. */
 		flood(b, FLOOD_UNKNOWN, r);
 		return;

@@ -156,15 +156,15 @@ static void join_bridge(struct model *m, struct model_port *p)
 static bool port_head_equal(const struct model_port_attr *x, const struct model_port_attr *y)
 {
 	return x->bridge == y->bridge && x->flags == y->flags && x->state == y->state &&
-	       x->pvid == y->pvid && x->mtu == y->mtu;
+	       x->pvid == y->pvid && x->backup == y->backup && x->mtu == y->mtu;
 }
 
 /* True if the port's copies in flood arrays are the same, VLANs apart. */
 static bool port_floods_equal(const struct model_port_attr *x, const struct model_port_attr *y)
 {
-	const uint16_t ingress_only = MP_LEARNING | MP_CSUM;
+	const uint16_t others = MP_LEARNING | MP_CSUM | MP_DOWN;
 
-	return (x->flags | ingress_only) == (y->flags | ingress_only) && x->state == y->state &&
+	return (x->flags | others) == (y->flags | others) && x->state == y->state &&
 	       x->mtu == y->mtu;
 }
 
@@ -192,7 +192,7 @@ int model_port_set(struct model *m, uint16_t slot, const struct model_port_attr 
 	struct model_port *p;
 
 	if (!slot || slot >= XB_MAX_PORTS || a->bridge >= XB_MAX_BRIDGES || a->pvid > VID_MAX ||
-	    a->state > PORT_BLOCKING || !m->bridge[a->bridge])
+	    a->backup >= XB_MAX_PORTS || a->state > PORT_BLOCKING || !m->bridge[a->bridge])
 		return -EINVAL;
 
 	p = m->port[slot];

@@ -36,13 +36,15 @@ enum model_port_flag {
 	MP_HAIRPIN = 1 << 6,
 	MP_PROXYARP = 1 << 7, /* left out of every flood */
 	MP_CSUM = 1 << 8,     /* complete partial checksums at ingress */
+	MP_DOWN = 1 << 9,     /* the device is down or has no carrier */
 };
 
 struct model_port_attr {
 	uint16_t bridge;
 	uint16_t flags;
-	uint8_t state; /* enum port_state */
-	uint16_t pvid; /* VID_NONE: none */
+	uint8_t state;   /* enum port_state */
+	uint16_t pvid;   /* VID_NONE: none */
+	uint16_t backup; /* slot that gets known unicast instead while MP_DOWN; 0: none */
 	uint32_t mtu;
 	uint8_t vlan[VID_N]; /* [0] and [4095] unused */
 };

@@ -151,6 +151,8 @@ static struct view_port *port_build(const struct model *m, const struct model_po
 		p->flags |= VP_CSUM;
 	if (p->state == PORT_FORWARDING)
 		p->flags |= VP_EGRESS;
+	if (mp->a.flags & MP_DOWN)
+		p->backup = mp->a.backup;
 	port_fill_vlans(p, b, mp, op && mp->head_gen <= op->gen ? op : NULL);
 	p->gen = mp->gen;
 	p->refs = 1;

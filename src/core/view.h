@@ -65,8 +65,9 @@ struct view_port {
 	uint16_t slot;
 	uint16_t bridge; /* index into view.bridge */
 	uint16_t flags;
-	uint8_t state; /* enum port_state; PORT_FORWARDING while MST decides per VLAN */
-	uint16_t pvid; /* VID_NONE: untagged frames are dropped */
+	uint8_t state;   /* enum port_state; PORT_FORWARDING while MST decides per VLAN */
+	uint16_t pvid;   /* VID_NONE: untagged frames are dropped */
+	uint16_t backup; /* slot that known unicast goes to instead; 0 as long as the port is up */
 	const struct port_vlan
 		*pvid_entry; /* of pvid, NULL without: untagged ingress needs no lookup */
 	uint32_t max_len;    /* MTU + Ethernet header + 4, as the kernel counts (view_count_len) */

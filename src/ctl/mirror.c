@@ -91,12 +91,26 @@ static struct mirror_link *link_make(struct mirror *m, uint32_t ifindex)
 	return l;
 }
 
+/* A port that leaves is nobody's backup any more, and the kernel does not say so. */
+static void forget_backup(struct mirror *m, uint32_t ifindex)
+{
+	for (uint32_t i = 0; i < m->n; i++) {
+		struct brport_info *bp = &m->link[i]->info.brport;
+
+		if (!(bp->present & BRPORT_HAS_BACKUP_PORT) || bp->backup_port != ifindex)
+			continue;
+		bp->present &= ~(uint32_t)BRPORT_HAS_BACKUP_PORT;
+		bp->backup_port = 0;
+	}
+}
+
 static bool link_remove(struct mirror *m, uint32_t ifindex)
 {
 	uint32_t i = position(m, ifindex);
 
 	if (i >= m->n || m->link[i]->info.ifindex != ifindex)
 		return false;
+	forget_backup(m, ifindex);
 	link_free(m->link[i]);
 	m->n--;
 	memmove(&m->link[i], &m->link[i + 1], (m->n - i) * sizeof(m->link[0]));
@@ -222,10 +236,12 @@ static int apply_vlan_msg(struct mirror *m, const struct rtmsg_info *i, const st
 	return 0;
 }
 
-static void leave_bridge(struct mirror_link *l, bool *changed)
+static void leave_bridge(struct mirror *m, struct mirror_link *l, bool *changed)
 {
-	if (l->bridge)
+	if (l->bridge) {
 		*changed = true;
+		forget_backup(m, l->info.ifindex);
+	}
 	l->bridge = 0;
 	free(l->vlans);
 	l->vlans = NULL;
@@ -260,7 +276,7 @@ static int apply_device(struct mirror *m, const struct link_info *i, bool *chang
 		m->is_unsure = true;
 	bridge = i->present & LINK_HAS_BRPORT ? i->master : 0;
 	if (bridge != l->bridge && l->seen_device)
-		leave_bridge(l, changed);
+		leave_bridge(m, l, changed);
 	if (!l->seen_device || memcmp(&l->info, i, sizeof(*i)))
 		*changed = true;
 	l->info = *i;
@@ -279,7 +295,7 @@ static int apply_port(struct mirror *m, const struct link_info *i, const struct 
 		return 0;
 	if (i->deleted) {
 		if (l && !is_bridge)
-			leave_bridge(l, changed);
+			leave_bridge(m, l, changed);
 		return 0;
 	}
 	if (!l) {
@@ -290,7 +306,7 @@ static int apply_port(struct mirror *m, const struct link_info *i, const struct 
 	}
 	if (!is_bridge) {
 		if (l->bridge != i->master) {
-			leave_bridge(l, changed);
+			leave_bridge(m, l, changed);
 			*changed = true;
 		}
 		l->bridge = i->master;

@@ -151,7 +151,10 @@ static int kernel_port(const struct plan_input *in, struct plan_bridge *b,
 	p->is_locked = bp->flags & BRPORT_LOCKED;
 	p->is_tunnel = (bp->flags & BRPORT_VLAN_TUNNEL) && l->vlans && l->vlans->n_tunnel;
 	p->mode = conf_port_mode(in->conf, b->name, p->name);
+	p->backup = bp->present & BRPORT_HAS_BACKUP_PORT ? bp->backup_port : 0;
 	p->attr.flags = port_flags(l, p->is_virtual);
+	if (!(l->info.flags & IFF_UP) || !l->info.carrier)
+		p->attr.flags |= MP_DOWN;
 	p->attr.state = bp->state;
 	p->attr.mtu = p->mtu;
 	set_vlans(&p->attr, l->vlans);
@@ -169,8 +172,9 @@ static enum path_reason bridge_reason_of_port(const struct mirror_link *l)
 		return PATH_SWITCHDEV;
 	if (is_tunnel_kind(l->info.kind))
 		return PATH_TUNNEL_DEVICE;
-	if (bp->present & (BRPORT_HAS_BACKUP_PORT | BRPORT_HAS_BACKUP_NHID))
-		return PATH_BACKUP_PORT;
+	/* What is for it may leave with a tunnel's metadata. */
+	if ((bp->present & BRPORT_HAS_BACKUP_NHID) && bp->backup_nhid)
+		return PATH_BACKUP_NHID;
 	if (bp->flags & BRPORT_MCAST_TO_UCAST)
 		return PATH_MCAST_TO_UCAST;
 	return PATH_NONE;

@@ -32,13 +32,14 @@ struct plan_port {
 	bool is_virtual;         /* veth, tun or tap: checksums may be partial */
 	bool hides_tags;         /* veth: VLAN tags may lie beside the frame */
 	bool is_locked, is_tunnel;
+	uint32_t backup; /* ifindex of its backup port, 0: none */
 	enum conf_mode mode;
 	uint32_t mtu;
 	uint32_t n_rx_queues; /* that the device could have; when it changes sockets are opened anew
 			       */
 	uint16_t *upper;      /* VIDs with a device of their own, owned */
 	uint32_t n_uppers;
-	struct model_port_attr attr; /* .bridge is not set */
+	struct model_port_attr attr; /* .bridge and .backup are not set */
 };
 
 struct plan_bridge {

@@ -378,6 +378,14 @@ static void note_state(struct ctl *c, struct ctl_port *p, uint8_t state)
 		    c->bridge[p->bridge].name, names[state]);
 }
 
+/* 0 without one, or when it has not got a slot yet (sync_backups()). */
+static uint16_t backup_slot(struct ctl *c, const struct ctl_bridge *b, const struct plan_port *pp)
+{
+	const struct ctl_port *p = ctl_port_by_ifindex(c, pp->backup);
+
+	return p && !p->is_host && p->bridge == ctl_index(c, b) ? ctl_slot(c, p) : 0;
+}
+
 /* The port in our numbers; closes it where another set-up is needed. 0 or -ENOSPC, -ENOMEM. */
 static int sync_port(struct ctl *c, struct ctl_bridge *b, struct plan_bridge *pb,
 		     struct plan_port *pp, bool *changed)
@@ -416,6 +424,7 @@ static int sync_port(struct ctl *c, struct ctl_bridge *b, struct plan_bridge *pb
 	note_state(c, p, pp->attr.state);
 
 	pp->attr.bridge = ctl_index(c, b);
+	pp->attr.backup = backup_slot(c, b, pp);
 	err = model_port_set(c->model, ctl_slot(c, p), &pp->attr, &port_changed);
 	if (err && is_new)
 		p->is_used = false;
@@ -423,6 +432,25 @@ static int sync_port(struct ctl *c, struct ctl_bridge *b, struct plan_bridge *pb
 		c->fdb_wanted = true;
 	b->statics_wanted = b->statics_wanted || is_new;
 	*changed = *changed || port_changed;
+	return err;
+}
+
+/* A port that was new may be the backup of one that had its turn before. */
+static int sync_backups(struct ctl *c, struct ctl_bridge *b, struct plan_bridge *pb, bool *changed)
+{
+	int err = 0;
+
+	for (uint32_t i = 0; !err && i < pb->n_ports; i++) {
+		struct plan_port *pp = &pb->port[i];
+		uint16_t slot = backup_slot(c, b, pp);
+
+		if (slot == pp->attr.backup)
+			continue;
+		pp->attr.backup = slot;
+		*changed = true;
+		err = model_port_set(c->model, ctl_slot(c, ctl_find_port(c, ctl_index(c, b), pp)),
+				     &pp->attr, NULL);
+	}
 	return err;
 }
 
@@ -491,6 +519,8 @@ static int sync_bridge(struct ctl *c, struct plan_bridge *pb, bool *changed)
 		if (!err && i < XB_MAX_PORTS)
 			slots[i] = ctl_slot(c, ctl_find_port(c, ctl_index(c, b), &pb->port[i]));
 	}
+	if (!err)
+		err = sync_backups(c, b, pb, changed);
 	if (!err && b->source == CONF_SOURCE_FILE && (b->statics_wanted || c->statics_wanted)) {
 		set_statics(b, pb->conf, slots);
 		b->statics_wanted = false;

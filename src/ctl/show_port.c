@@ -117,6 +117,16 @@ static void set_summary(struct show *s, json_t *o, uint16_t slot)
 	show_set(s, o, "counters", sums);
 }
 
+static void set_backup(struct show *s, json_t *o, const struct mirror_link *l)
+{
+	const struct mirror_link *to;
+
+	if (!l || !l->bridge || !(l->info.brport.present & BRPORT_HAS_BACKUP_PORT))
+		return;
+	to = mirror_find(s->c->mirror, l->info.brport.backup_port);
+	show_set(s, o, "backup_port", show_string(to ? to->info.name : ""));
+}
+
 bool show_port_unit(struct show *s)
 {
 	uint16_t slot = show_next_port(s, false);
@@ -146,6 +156,7 @@ bool show_port_unit(struct show *s)
 	if (l && l->bridge)
 		set_options(s, o, kernel_options, N_ELEM(kernel_options), l->info.brport.flags,
 			    l->info.brport.present);
+	set_backup(s, o, l);
 	set_data_plane(s, o, slot);
 	set_summary(s, o, slot);
 	show_item(s, o);

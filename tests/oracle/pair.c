@@ -433,8 +433,9 @@ static void compare_ports(struct pair *p, uint16_t slot, const struct view_port 
 
 	if (same && a)
 		same = a->bridge == b->bridge && a->flags == b->flags && a->state == b->state &&
-		       a->pvid == b->pvid && !a->pvid_entry == !b->pvid_entry &&
-		       a->max_len == b->max_len && !memcmp(a->vlan, b->vlan, sizeof(a->vlan));
+		       a->pvid == b->pvid && a->backup == b->backup &&
+		       !a->pvid_entry == !b->pvid_entry && a->max_len == b->max_len &&
+		       !memcmp(a->vlan, b->vlan, sizeof(a->vlan));
 	if (!same)
 		pair_fail(p, "port %u of the view is stale", slot);
 }

@@ -354,6 +354,9 @@ static void unicast(struct ref *r, const struct held *h, uint64_t dst, struct re
 		return;
 	}
 	to = e->e.port;
+	/* br_forward() */
+	if (r->port[to].is_down && r->port[r->port[to].backup].exists)
+		to = r->port[to].backup;
 	why = should_deliver(r, h, to);
 	out->copy[to].why = why;
 	if (!why)

@@ -51,6 +51,8 @@ struct ref_port {
 	bool isolated;
 	bool hairpin;
 	bool proxyarp;
+	bool is_down;
+	uint16_t backup; /* slot, 0: none */
 	uint8_t state;
 	uint16_t pvid; /* 0: none */
 	uint32_t mtu;

@@ -31,6 +31,8 @@ void refload_port(struct ref *r, uint16_t slot, const struct model_port_attr *a)
 	p->isolated = a->flags & MP_ISOLATED;
 	p->hairpin = a->flags & MP_HAIRPIN;
 	p->proxyarp = a->flags & MP_PROXYARP;
+	p->is_down = a->flags & MP_DOWN;
+	p->backup = a->backup;
 	p->state = a->state;
 	p->pvid = a->pvid;
 	p->mtu = a->mtu;
@@ -90,6 +92,8 @@ void refload_print(FILE *to, const struct ref *r)
 				p->bcast_flood ? "" : ", no bcast flood",
 				p->isolated ? ", isolated" : "", p->hairpin ? ", hairpin" : "",
 				p->proxyarp ? ", proxyarp" : "");
+		if (p->backup)
+			fprintf(to, " (%s, backup port %u)", p->is_down ? "down" : "up", p->backup);
 		print_vlans(to, p);
 	}
 	for (uint32_t i = 0; i < r->n_entries; i++) {

@@ -90,12 +90,20 @@ static uint16_t roll_flags(struct dice *d)
 		uint32_t percent;
 	} flags[] = { { MP_LEARNING, 85 },    { MP_UNICAST_FLOOD, 85 }, { MP_MCAST_FLOOD, 85 },
 		      { MP_BCAST_FLOOD, 85 }, { MP_ISOLATED, 30 },      { MP_HAIRPIN, 20 },
-		      { MP_PROXYARP, 8 },     { MP_CSUM, 50 } };
+		      { MP_PROXYARP, 8 },     { MP_CSUM, 50 },          { MP_DOWN, 30 } };
 	uint16_t f = 0;
 
 	for (size_t i = 0; i < N(flags); i++)
 		f |= chance(d, flags[i].percent) ? flags[i].flag : 0;
 	return f;
+}
+
+/* Another port that may be there or not, or may be somewhere else. */
+static uint16_t roll_backup(struct dice *d, uint16_t slot)
+{
+	uint16_t other = roll_slot(d);
+
+	return chance(d, 60) || other == slot ? 0 : other;
 }
 
 static void add_port(struct pair *p, struct dice *d, uint16_t slot)
@@ -110,6 +118,7 @@ static void add_port(struct pair *p, struct dice *d, uint16_t slot)
 	a->flags = roll_flags(d);
 	a->state = roll_state(d);
 	a->mtu = mtus[roll(d, N(mtus))];
+	a->backup = roll_backup(d, slot);
 	for (size_t i = 0; i < N(vids); i++)
 		a->vlan[vids[i]] = roll_vlan(d, 70);
 	roll_pvid(d, a);
@@ -177,7 +186,7 @@ static void change_port(struct pair *p, struct dice *d)
 		add_port(p, d, slot);
 		return;
 	}
-	switch (roll(d, 4)) {
+	switch (roll(d, 5)) {
 	case 0:
 		a->state = roll_state(d);
 		break;
@@ -185,13 +194,16 @@ static void change_port(struct pair *p, struct dice *d)
 		a->mtu = mtus[roll(d, N(mtus))];
 		break;
 	case 2:
-		a->flags ^= (uint16_t)(MP_LEARNING << roll(d, 8));
+		a->flags ^= (uint16_t)(MP_LEARNING << roll(d, 9));
+		break;
+	case 3:
+		a->backup = roll_backup(d, slot);
 		break;
 	default:
 		roll_pvid(d, a);
 	}
-	pair_say(p, "port %u changes: state %u, mtu %u, flags %x, pvid %u\n", slot, a->state,
-		 a->mtu, a->flags, a->pvid);
+	pair_say(p, "port %u changes: state %u, mtu %u, flags %x, pvid %u, backup %u\n", slot,
+		 a->state, a->mtu, a->flags, a->pvid, a->backup);
 	pair_set_port(p, slot);
 }
 

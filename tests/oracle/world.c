@@ -104,18 +104,26 @@ static void drop_ports(struct world *w)
 	}
 }
 
-static int put_port(struct world *w, uint32_t ifindex, const char *name, uint16_t slot,
-		    struct model_port_attr *a)
+static void take_slot(struct world *w, uint32_t ifindex, const char *name, uint16_t slot)
 {
-	if (!slot)
-		slot = slot_of(w, ifindex);
-	if (!slot)
-		slot = slot_of(w, 0);
-	if (!slot)
-		return -ENOSPC;
 	w->ifindex[slot] = ifindex;
 	memcpy(w->name[slot], name, NETINFO_NAME_SIZE);
-	return model_port_set(w->model, slot, a, NULL);
+}
+
+static int take_slots(struct world *w, const struct plan_bridge *b)
+{
+	take_slot(w, b->ifindex, b->name, WORLD_HOST_SLOT);
+	for (uint32_t i = 0; i < b->n_ports; i++) {
+		const struct plan_port *p = &b->port[i];
+		uint16_t slot = slot_of(w, p->ifindex);
+
+		if (!slot)
+			slot = slot_of(w, 0);
+		if (!slot)
+			return -ENOSPC;
+		take_slot(w, p->ifindex, p->name, slot);
+	}
+	return 0;
 }
 
 static int fill_model(struct world *w)
@@ -128,11 +136,15 @@ static int fill_model(struct world *w)
 	b->attr.host_port = WORLD_HOST_SLOT;
 	err = model_bridge_set(w->model, 0, &b->attr, w->fdb, NULL, NULL);
 	if (!err)
-		err = put_port(w, b->ifindex, b->name, WORLD_HOST_SLOT, &b->host);
+		err = take_slots(w, b);
+	if (!err)
+		err = model_port_set(w->model, WORLD_HOST_SLOT, &b->host, NULL);
 	for (uint32_t i = 0; !err && i < b->n_ports; i++) {
-		const struct plan_port *p = &b->port[i];
+		struct plan_port *p = &b->port[i];
 
-		err = put_port(w, p->ifindex, p->name, 0, &b->port[i].attr);
+		if (p->backup)
+			p->attr.backup = slot_of(w, p->backup);
+		err = model_port_set(w->model, slot_of(w, p->ifindex), &p->attr, NULL);
 	}
 	return err;
 }

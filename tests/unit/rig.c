@@ -49,6 +49,7 @@ static void port_word(struct model_port_attr *a, const char *text)
 		{ "isolated", MP_ISOLATED },
 		{ "hairpin", MP_HAIRPIN },
 		{ "proxyarp", MP_PROXYARP },
+		{ "down", MP_DOWN },
 	};
 	static const struct word cleared[] = {
 		{ "-learn", MP_LEARNING },
@@ -65,6 +66,8 @@ static void port_word(struct model_port_attr *a, const char *text)
 		a->flags &= (uint16_t)~off;
 	else if (!strncmp(text, "state=", 6))
 		a->state = (uint8_t)atoi(text + 6);
+	else if (!strncmp(text, "backup=", 7))
+		a->backup = (uint16_t)atoi(text + 7);
 	else if (!strncmp(text, "mtu=", 4))
 		a->mtu = (uint32_t)atoi(text + 4);
 	else

@@ -229,6 +229,46 @@ static void known_unicast_goes_to_a_member_only(void **state)
 	check(rows, N_ELEM(rows));
 }
 
+static void a_port_that_is_down_has_its_backup_port_take_over(void **state)
+{
+	static const struct row rows[] = {
+		{ "known unicast", "br; 1; 2 down state=0 backup=3; 3; fdb 02 0 2",
+		  { { 1, "02<01", "3:" } } },
+		{ "not while the port is up", "br; 1; 2 backup=3; 3; fdb 02 0 2", { { 1, "02<01", "2:" } } },
+		{ "no floods", "br; 1; 2 down state=0 backup=3; 3 -flood -bcast -mcast; h",
+		  { { 1, "99<01", "" }, { 1, "ff<01", "h:" }, { 1, "mc<01", "h:" } } },
+		{ "the backup port's state", "br; 1; 2 down state=0 backup=3; 3 state=4; fdb 02 0 2",
+		  { { 1, "02<01", "", DROP_EGRESS_STATE } } },
+		{ "the backup port's VLANs and tags",
+		  "br filter; 1 10 20 30; 2 10 20 30 down state=0 backup=3; 3 10u 30=4; fdb 02 10 2; fdb 02 20 2; fdb 02 30 2",
+		  { { 1, "02<01 q10", "3:" }, { 1, "02<01 q20", "", DROP_EGRESS_VLAN },
+		    { 1, "02<01 q30", "", DROP_EGRESS_VLAN } } },
+		{ "the backup port's isolation", "br; 1 isolated; 2 down state=0 backup=3; 3 isolated; 4; fdb 02 0 2",
+		  { { 1, "02<01", "" }, { 4, "02<04", "3:" } } },
+		{ "not that of the port", "br; 1 isolated; 2 down isolated state=0 backup=3; 3; fdb 02 0 2",
+		  { { 1, "02<01", "3:" } } },
+		{ "the backup port's MTU", "br; 1; 2 down mtu=100 state=0 backup=3; 3; fdb 02 0 2",
+		  { { 1, "02<01 +1454", "3:" }, { 1, "02<01 +1455", "" } } },
+		{ "not back to the backup port", "br; 1; 2 down state=0 backup=3; 3; fdb 02 0 2",
+		  { { 3, "02<03", "" } } },
+		{ "but with hairpin", "br; 1; 2 down state=0 backup=3; 3 hairpin; fdb 02 0 2",
+		  { { 3, "02<03", "3:" } } },
+		{ "back to the ingress port's own backup", "br; 1 down backup=2; 2; fdb 02 0 1", { { 1, "02<01", "2:" } } },
+		{ "the backup of the backup does not count",
+		  "br; 1; 2 down state=0 backup=3; 3 down state=0 backup=4; 4; fdb 02 0 2",
+		  { { 1, "02<01", "", DROP_EGRESS_STATE } } },
+		{ "MST leaves the port forwarding", "br filter mst; 1 10; 2 10 down backup=3; 3 10; fdb 02 10 2",
+		  { { 1, "02<01 q10", "3:q10" } } },
+		{ "a backup port that has gone", "br; 1; 2 down state=0 backup=5; 3; fdb 02 0 2",
+		  { { 1, "02<01", "", DROP_EGRESS_STATE } } },
+		{ "a promiscuous host as well", "br promisc; 1; 2 down state=0 backup=3; 3; h; fdb 02 0 2",
+		  { { 1, "02<01", "3: h:" } } },
+	};
+
+	(void)state;
+	check(rows, N_ELEM(rows));
+}
+
 static void the_host_takes_what_is_its_own(void **state)
 {
 	static const struct row rows[] = {
@@ -421,6 +461,7 @@ int main(void)
 		cmocka_unit_test(states_allow_to_learn_and_to_forward),
 		cmocka_unit_test(flags_choose_who_is_flooded),
 		cmocka_unit_test(known_unicast_goes_to_a_member_only),
+		cmocka_unit_test(a_port_that_is_down_has_its_backup_port_take_over),
 		cmocka_unit_test(the_host_takes_what_is_its_own),
 		cmocka_unit_test(sources_teach_as_their_entry_allows),
 		cmocka_unit_test(a_frame_is_too_long_above_the_mtu_and_a_tag),

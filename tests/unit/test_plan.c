@@ -200,6 +200,14 @@ static void backup(struct rtmsg_info *br, struct rtmsg_info *i)
 {
 	(void)br;
 	i->link.brport.present |= BRPORT_HAS_BACKUP_PORT;
+	i->link.brport.backup_port = 12;
+}
+
+static void backup_nhid(struct rtmsg_info *br, struct rtmsg_info *i)
+{
+	backup(br, i);
+	i->link.brport.present |= BRPORT_HAS_BACKUP_NHID;
+	i->link.brport.backup_nhid = 7;
 }
 
 static void to_unicast(struct rtmsg_info *br, struct rtmsg_info *i)
@@ -225,7 +233,8 @@ static void one_port_or_option_can_keep_the_whole_bridge_on_the_kernel_path(void
 		{ "nf_call ignored", "netfilter = ignore", nf_call, PATH_NONE },
 		{ "switchdev port", NULL, switchdev, PATH_SWITCHDEV },
 		{ "vxlan port", NULL, vxlan, PATH_TUNNEL_DEVICE },
-		{ "backup port", NULL, backup, PATH_BACKUP_PORT },
+		{ "backup port", NULL, backup, PATH_NONE },
+		{ "backup nexthop", NULL, backup_nhid, PATH_BACKUP_NHID },
 		{ "mcast_to_unicast", NULL, to_unicast, PATH_MCAST_TO_UCAST },
 	};
 
@@ -246,6 +255,95 @@ static void one_port_or_option_can_keep_the_whole_bridge_on_the_kernel_path(void
 			fail_msg("%s: %s, not %s", rows[k].name, path_name(p->bridge[0].reason),
 				 path_name(rows[k].want));
 		assert_int_equal(p->bridge[0].n_receive, rows[k].want == PATH_NONE ? 2 : 0);
+		plan_free(p);
+		world_fini(&w);
+	}
+}
+
+/* ---- backup ports ---- */
+
+static void port_with_backup(struct world *w, uint32_t flags, bool carrier)
+{
+	struct rtmsg_info i = port_msg(1, "");
+
+	i.link.flags = flags;
+	i.link.carrier = carrier;
+	i.link.brport.present |= BRPORT_HAS_BACKUP_PORT;
+	i.link.brport.backup_port = 12;
+	tell(w, &i);
+}
+
+static void a_port_is_down_when_it_is_not_up_or_has_no_carrier(void **state)
+{
+	static const struct {
+		const char *name;
+		uint32_t flags;
+		bool carrier;
+		bool is_down;
+	} rows[] = {
+		{ "up", 1, true, false },
+		{ "without carrier", 1, false, true },
+		{ "set down", 0, true, true },
+		{ "both", 0, false, true },
+	};
+	struct rtmsg_info br = bridge_msg();
+
+	(void)state;
+	for (size_t k = 0; k < N_ELEM(rows); k++) {
+		struct world w;
+		struct plan *p;
+
+		world_init(&w, NULL);
+		tell(&w, &br);
+		port_with_backup(&w, rows[k].flags, rows[k].carrier);
+		p = plan_of(&w, NULL);
+		if (rows[k].is_down != !!(p->bridge[0].port[0].attr.flags & MP_DOWN))
+			fail_msg("%s", rows[k].name);
+		assert_int_equal(p->bridge[0].port[0].backup, 12);
+		plan_free(p);
+		world_fini(&w);
+	}
+}
+
+static void leaves(struct rtmsg_info *i)
+{
+	i->link.family = LINK_FAMILY_BRIDGE;
+	i->link.deleted = true;
+}
+
+static void goes(struct rtmsg_info *i)
+{
+	i->link.deleted = true;
+}
+
+static void is_released(struct rtmsg_info *i)
+{
+	i->link.master = 0;
+	i->link.present &= ~(uint32_t)(LINK_HAS_BRPORT | LINK_HAS_MASTER);
+}
+
+/* The kernel tells that it left and nothing about those whose backup it was. */
+static void a_backup_port_that_left_is_none_when_it_comes_again(void **state)
+{
+	static void (*const ways[])(struct rtmsg_info * i) = { leaves, goes, is_released };
+	struct rtmsg_info br = bridge_msg(), there = port_msg(2, "");
+
+	(void)state;
+	for (size_t k = 0; k < N_ELEM(ways); k++) {
+		struct rtmsg_info i = port_msg(2, "");
+		struct world w;
+		struct plan *p;
+
+		world_init(&w, NULL);
+		tell(&w, &br);
+		tell(&w, &there);
+		port_with_backup(&w, 1, false);
+		ways[k](&i);
+		tell(&w, &i);
+		tell(&w, &there);
+		p = plan_of(&w, NULL);
+		assert_int_equal(p->bridge[0].n_ports, 2);
+		assert_int_equal(p->bridge[0].port[0].backup, 0);
 		plan_free(p);
 		world_fini(&w);
 	}
@@ -400,6 +498,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_port_is_on_the_path_that_its_kind_and_options_allow),
 		cmocka_unit_test(one_port_or_option_can_keep_the_whole_bridge_on_the_kernel_path),
+		cmocka_unit_test(a_port_is_down_when_it_is_not_up_or_has_no_carrier),
+		cmocka_unit_test(a_backup_port_that_left_is_none_when_it_comes_again),
 		cmocka_unit_test(hold_time_is_the_forward_delay_while_the_topology_changes),
 		cmocka_unit_test(named_bridges_that_are_not_there_are_waited_for),
 		cmocka_unit_test(a_vetoed_port_is_an_egress_only),

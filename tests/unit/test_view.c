@@ -149,6 +149,23 @@ static void bridge_gone(struct rig *r)
 	model_bridge_del(r->m, 1);
 }
 
+static void backup_of_an_up_port(struct rig *r)
+{
+	struct model_port_attr a = attr_of(r, 2);
+
+	a.backup = 3;
+	put(r, 2, &a);
+}
+
+static void down_with_backup(struct rig *r)
+{
+	struct model_port_attr a = attr_of(r, 2);
+
+	a.backup = 3;
+	a.flags |= MP_DOWN;
+	put(r, 2, &a);
+}
+
 static void port_moved(struct rig *r)
 {
 	struct model_port_attr a = attr_of(r, 2);
@@ -177,6 +194,8 @@ static const struct change changes[] = {
 	{ "PVID",                        pvid,          0,     0,       1, { true, true } },
 	{ "learning",                    learning,      0,     0,       1, { true, true } },
 	{ "port state",                  port_state,    N_VLANS, N_VLANS, 1, { false, true } },
+	{ "backup port",                 backup_of_an_up_port, 0, 0,    1, { true, true } },
+	{ "down, with a backup port",    down_with_backup, 0,  0,       1, { true, true } },
 	{ "ageing time 0",               ageing,        0,     0,       0, { false, true } },
 	{ "promiscuous host",            promisc,       N_VLANS, N_VLANS, 5, { false, true } },
 	{ "a port less",                 port_gone,     N_VLANS, N_VLANS, 1, { false, true } },
