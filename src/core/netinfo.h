@@ -44,6 +44,12 @@ enum {
 	BRIDGE_HAS_BOOLOPT = 1U << 15,
 	BRIDGE_HAS_FDB_N_LEARNED = 1U << 16,   /* kernel 6.7 */
 	BRIDGE_HAS_FDB_MAX_LEARNED = 1U << 17, /* kernel 6.7 */
+	BRIDGE_HAS_MCAST_ROUTER = 1U << 18,
+	BRIDGE_HAS_IGMP_VERSION = 1U << 19,
+	BRIDGE_HAS_MLD_VERSION = 1U << 20, /* absent: a kernel without IPv6 */
+	BRIDGE_HAS_QUERY_INTERVAL = 1U << 21,
+	BRIDGE_HAS_QUERY_RESPONSE = 1U << 22,
+	BRIDGE_HAS_QUERIER_STATE = 1U << 23, /* absent while snooping is off */
 };
 
 /*
@@ -56,6 +62,27 @@ enum {
 	BRIDGE_OPT_MST = 1U << 2,
 	BRIDGE_OPT_MDB_OFFLOAD_FAIL = 1U << 3,
 	BRIDGE_OPT_FDB_LOCAL_VLAN_0 = 1U << 4, /* kernel 6.18 */
+};
+
+/* querier_info.present */
+enum {
+	QUERIER_HAS_ADDRESS = 1U << 0,
+	QUERIER_HAS_PORT = 1U << 1,
+	QUERIER_HAS_TIMER = 1U << 2, /* another querier than the bridge was heard */
+};
+
+/* bridge_info.querier[] */
+enum { QUERIER_IP4, QUERIER_IP6, QUERIER_N };
+
+/*
+ * What a bridge knows of the multicast querier of one family. Nothing is told of
+ * a family while the bridge is no querier and none was heard.
+ */
+struct querier_info {
+	uint32_t present;
+	uint32_t port;       /* ifindex; that of another querier */
+	uint64_t left_ns;    /* of the timer: when it runs out the querier has gone */
+	uint8_t address[16]; /* network order, IPv4: the first four bytes; may be zero */
 };
 
 /* The options of a bridge. */
@@ -73,6 +100,12 @@ struct bridge_info {
 	uint16_t default_pvid;    /* VID_NONE: none */
 	uint16_t group_fwd_mask;
 	struct mac group_addr;
+	uint8_t mcast_router; /* the bridge itself: 0 never, 1 learned, 2 always */
+	uint8_t igmp_version; /* 2 or 3 */
+	uint8_t mld_version;  /* 1 or 2 */
+	uint64_t query_interval_ns;
+	uint64_t query_response_ns; /* longest time that a member takes to answer */
+	struct querier_info querier[QUERIER_N];
 };
 
 /* brport_info.present; those up to BRPORT_MRP_IN_OPEN are in .flags too. */
@@ -314,6 +347,45 @@ struct neigh_info {
 	uint32_t flags_ext;
 	uint64_t updated_age_ns; /* since the entry was last refreshed by a frame */
 	uint64_t used_age_ns;    /* since a frame was last sent to it */
+};
+
+/*
+ * A member of a multicast group: a port, or with the bridge's own index the host.
+ * A group that is told without a source is the group of any source.
+ */
+struct mdb_info {
+	uint32_t bridge;  /* ifindex; a device of another sort may have such a table too */
+	uint32_t ifindex; /* port, or the bridge itself */
+	bool deleted;
+	bool is_permanent;
+	bool is_include;    /* wants only some sources, which have entries of their own */
+	bool is_blocked;    /* the source is one that the port does not want */
+	uint16_t proto;     /* 0x0800, 0x86dd, or 0: the group is an Ethernet address */
+	uint16_t vid;       /* VID_NONE: none */
+	uint8_t group[16];  /* network order: the first 4, 16 or 6 bytes */
+	uint8_t source[16]; /* zero: any */
+};
+
+/* router_info.present */
+enum {
+	ROUTER_HAS_IP4 = 1U << 0, /* is a router port of that family: told by dumps alone */
+	ROUTER_HAS_IP6 = 1U << 1,
+	ROUTER_HAS_TYPE = 1U << 2,
+	ROUTER_HAS_VID = 1U << 3,
+};
+
+/*
+ * A port behind which a multicast router is. Notifications do not tell of which
+ * family, and come only with the first family and when the last one has gone.
+ */
+struct router_info {
+	uint32_t present;
+	uint32_t bridge;  /* ifindex */
+	uint32_t ifindex; /* port */
+	bool deleted;
+	uint8_t type;                /* as brport_info.mcast_router */
+	uint16_t vid;                /* per-VLAN snooping: of this VLAN */
+	uint64_t left4_ns, left6_ns; /* until a learned one is forgotten; 0: it stays */
 };
 
 #endif

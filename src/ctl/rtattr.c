@@ -103,6 +103,18 @@ static bool get_ticks(void *field, const void *data, size_t len)
 	return true;
 }
 
+static bool get_long_ticks(void *field, const void *data, size_t len)
+{
+	uint64_t ticks, ns;
+
+	if (len != sizeof(ticks))
+		return false;
+	memcpy(&ticks, data, sizeof(ticks));
+	ns = ticks > UINT64_MAX / NS_PER_TICK ? UINT64_MAX : ticks * NS_PER_TICK;
+	memcpy(field, &ns, sizeof(ns));
+	return true;
+}
+
 static bool get_nest(const struct rtattr_rule *r, struct rtattr_out *out, const struct nlattr *a)
 {
 	/* Twice, and the one that was checked might not be the one that is walked later. */
@@ -134,6 +146,8 @@ static bool get(const struct rtattr_rule *r, struct rtattr_out *out, const struc
 		return get_u16(r, field, data, len);
 	case RTATTR_TICKS:
 		return get_ticks(field, data, len);
+	case RTATTR_LTICKS:
+		return get_long_ticks(field, data, len);
 	case RTATTR_NAME:
 	case RTATTR_TEXT:
 		return get_string(r, field, data, len);

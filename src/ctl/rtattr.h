@@ -25,6 +25,7 @@ enum rtattr_kind {
 	RTATTR_PVID,   /* u16: 0..4094 */
 	RTATTR_TPID,   /* u16 in network order: 0x8100 or 0x88a8 */
 	RTATTR_TICKS,  /* u32 of 1/100 s, into a uint64_t of nanoseconds */
+	RTATTR_LTICKS, /* the same as a u64; as long as can be told if that is too long */
 	RTATTR_HWADDR, /* up to 32 bytes; taken when there are six, otherwise as if absent */
 	RTATTR_NAME,   /* string that fits into the field */
 	RTATTR_TEXT,   /* string, cut to the field's size */

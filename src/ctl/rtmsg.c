@@ -136,6 +136,12 @@ static int read_body(const struct nlmsghdr *h, struct rtmsg_info *out)
 		fixed = sizeof(struct br_vlan_msg);
 		read = rtmsg_read_vlan;
 		break;
+	case RTM_NEWMDB:
+	case RTM_DELMDB:
+	case RTM_GETMDB: /* so a dump of it is answered */
+		fixed = sizeof(struct br_port_msg);
+		read = rtmsg_read_mdb;
+		break;
 	default:
 		return 0;
 	}

@@ -28,6 +28,7 @@ enum rtmsg_type {
 	RTMSG_LINK,  /* .link */
 	RTMSG_VLAN,  /* .vlan: call rtmsg_vlans() */
 	RTMSG_NEIGH, /* .neigh */
+	RTMSG_MDB,   /* .mdb: call rtmsg_mdb() and rtmsg_routers() */
 	RTMSG_DONE,  /* end of a dump; .error */
 	RTMSG_ERROR, /* answer to a request; .error */
 };
@@ -47,6 +48,12 @@ struct rtmsg_info {
 			uint32_t n_vlans; /* elements that rtmsg_vlans() has */
 			bool deleted;
 		} vlan;
+		struct {
+			uint32_t ifindex;   /* of the bridge */
+			uint32_t n_members; /* elements that rtmsg_mdb() has */
+			uint32_t n_routers; /* and rtmsg_routers() */
+			bool deleted;
+		} mdb;
 		int error; /* RTMSG_DONE, RTMSG_ERROR: 0 (done, acknowledged) or a negative errno */
 	};
 };
@@ -54,24 +61,29 @@ struct rtmsg_info {
 /* A callback's value other than 0 ends the walk and is returned by it. */
 typedef int (*rtmsg_vlan_fn)(void *arg, const struct vlan_info *v);
 typedef int (*rtmsg_mst_fn)(void *arg, const struct mst_info *m);
+typedef int (*rtmsg_mdb_fn)(void *arg, const struct mdb_info *m);
+typedef int (*rtmsg_router_fn)(void *arg, const struct router_info *r);
 
 /*
  * Reads the message at @h, of which @len bytes are in the buffer; @h has an
  * address that 4 divides.
  * Returns 0, or -EBADMSG: then out->why says the reason, and of the rest only
  * size is set, and nl_type, nl_flags and nl_seq if the header is whole (else 0).
- * The VLAN and MST lists are checked here too.
+ * The lists in it are checked here too.
  */
 int rtmsg_parse(const struct nlmsghdr *h, size_t len, struct rtmsg_info *out);
 
 /*
  * Walk the lists of a message that rtmsg_parse() accepted, in the message's
- * order: VLANs of a link of LINK_FAMILY_BRIDGE, its MST states, and those of a
- * VLAN message. Elements that are ranges stay so.
+ * order: VLANs of a link of LINK_FAMILY_BRIDGE, its MST states, those of a
+ * VLAN message, and the members of groups and the router ports of a multicast
+ * message. Elements that are ranges stay so.
  * Return 0, or what @fn returned.
  */
 int rtmsg_link_vlans(const struct nlmsghdr *h, rtmsg_vlan_fn fn, void *arg);
 int rtmsg_link_mst(const struct nlmsghdr *h, rtmsg_mst_fn fn, void *arg);
 int rtmsg_vlans(const struct nlmsghdr *h, rtmsg_vlan_fn fn, void *arg);
+int rtmsg_mdb(const struct nlmsghdr *h, rtmsg_mdb_fn fn, void *arg);
+int rtmsg_routers(const struct nlmsghdr *h, rtmsg_router_fn fn, void *arg);
 
 #endif

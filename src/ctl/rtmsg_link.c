@@ -12,10 +12,16 @@
 
 enum { NEST_INFO, NEST_PROTINFO, NEST_AF_SPEC, NEST_XDP };
 enum { NEST_DATA, NEST_SLAVE_DATA };
+enum { NEST_QUERIER };
 
 struct bridge_read {
 	struct bridge_info b;
 	struct br_boolopt_multi opt;
+};
+
+struct querier_read {
+	struct querier_info ip4, ip6;
+	uint8_t address4[4];
 };
 
 /* clang-format off */
@@ -73,6 +79,12 @@ static const struct rtattr_rule bridge_rules[] = {
 	RTATTR(struct bridge_read, IFLA_BR_MULTI_BOOLOPT,     RAW,   BRIDGE_HAS_BOOLOPT, opt),
 	RTATTR(struct bridge_read, RTNEW_BR_FDB_N_LEARNED,    RAW,   BRIDGE_HAS_FDB_N_LEARNED, b.fdb_n_learned),
 	RTATTR(struct bridge_read, RTNEW_BR_FDB_MAX_LEARNED,  RAW,   BRIDGE_HAS_FDB_MAX_LEARNED, b.fdb_max_learned),
+	RTATTR(struct bridge_read, IFLA_BR_MCAST_ROUTER,       RAW,   BRIDGE_HAS_MCAST_ROUTER, b.mcast_router),
+	RTATTR(struct bridge_read, IFLA_BR_MCAST_IGMP_VERSION, RAW,   BRIDGE_HAS_IGMP_VERSION, b.igmp_version),
+	RTATTR(struct bridge_read, IFLA_BR_MCAST_MLD_VERSION,  RAW,   BRIDGE_HAS_MLD_VERSION, b.mld_version),
+	RTATTR(struct bridge_read, IFLA_BR_MCAST_QUERY_INTVL,  LTICKS, BRIDGE_HAS_QUERY_INTERVAL, b.query_interval_ns),
+	RTATTR(struct bridge_read, IFLA_BR_MCAST_QUERY_RESPONSE_INTVL, LTICKS, BRIDGE_HAS_QUERY_RESPONSE, b.query_response_ns),
+	RTATTR_NESTED(IFLA_BR_MCAST_QUERIER_STATE, BRIDGE_HAS_QUERIER_STATE, NEST_QUERIER),
 	RTATTR_BIT(IFLA_BR_VLAN_FILTERING,    FLAG, BRIDGE_VLAN_FILTERING),
 	RTATTR_BIT(IFLA_BR_TOPOLOGY_CHANGE,   FLAG, BRIDGE_TOPOLOGY_CHANGE),
 	RTATTR_BIT(IFLA_BR_MCAST_SNOOPING,    FLAG, BRIDGE_MCAST_SNOOPING),
@@ -80,6 +92,20 @@ static const struct rtattr_rule bridge_rules[] = {
 	RTATTR_BIT(IFLA_BR_NF_CALL_IPTABLES,  FLAG, BRIDGE_NF_CALL_IPTABLES),
 	RTATTR_BIT(IFLA_BR_NF_CALL_IP6TABLES, FLAG, BRIDGE_NF_CALL_IP6TABLES),
 	RTATTR_BIT(IFLA_BR_NF_CALL_ARPTABLES, FLAG, BRIDGE_NF_CALL_ARPTABLES),
+};
+
+/* The bits are QUERIER_HAS_*, those of IPv6 moved up by QUERIER_IP6_SHIFT. */
+#define QUERIER_IP6_SHIFT 8
+#define Q4(bit)           (bit)
+#define Q6(bit)           ((bit) << QUERIER_IP6_SHIFT)
+
+static const struct rtattr_rule querier_rules[] = {
+	RTATTR(struct querier_read, BRIDGE_QUERIER_IP_ADDRESS,       RAW,    Q4(QUERIER_HAS_ADDRESS), address4),
+	RTATTR(struct querier_read, BRIDGE_QUERIER_IP_PORT,          RAW,    Q4(QUERIER_HAS_PORT),    ip4.port),
+	RTATTR(struct querier_read, BRIDGE_QUERIER_IP_OTHER_TIMER,   LTICKS, Q4(QUERIER_HAS_TIMER),   ip4.left_ns),
+	RTATTR(struct querier_read, BRIDGE_QUERIER_IPV6_ADDRESS,     RAW,    Q6(QUERIER_HAS_ADDRESS), ip6.address),
+	RTATTR(struct querier_read, BRIDGE_QUERIER_IPV6_PORT,        RAW,    Q6(QUERIER_HAS_PORT),    ip6.port),
+	RTATTR(struct querier_read, BRIDGE_QUERIER_IPV6_OTHER_TIMER, LTICKS, Q6(QUERIER_HAS_TIMER),   ip6.left_ns),
 };
 
 static const struct rtattr_rule brport_rules[] = {
@@ -116,7 +142,26 @@ static const struct rtattr_table info_table = RTATTR_TABLE(info_rules);
 static const struct rtattr_table xdp_table = RTATTR_TABLE(xdp_rules);
 static const struct rtattr_table vlan_table = RTATTR_TABLE(vlan_rules);
 static const struct rtattr_table bridge_table = RTATTR_TABLE(bridge_rules);
+static const struct rtattr_table querier_table = RTATTR_TABLE(querier_rules);
 static const struct rtattr_table brport_table = RTATTR_TABLE(brport_rules);
+
+static int read_querier(const struct nlattr *a, struct bridge_info *b, const char **why)
+{
+	struct querier_read r = { 0 };
+	uint32_t present = 0;
+	struct rtattr_out ro = { .base = &r, .present = &present };
+	int err;
+
+	err = rtattr_read(rtattr_inside(a), &querier_table, &ro, why);
+	if (err)
+		return err;
+	memcpy(r.ip4.address, r.address4, sizeof(r.address4));
+	r.ip4.present = present & (Q6(1) - 1);
+	r.ip6.present = present >> QUERIER_IP6_SHIFT;
+	b->querier[QUERIER_IP4] = r.ip4;
+	b->querier[QUERIER_IP6] = r.ip6;
+	return 0;
+}
 
 static int read_bridge(const struct nlattr *a, struct link_info *l, const char **why)
 {
@@ -125,6 +170,8 @@ static int read_bridge(const struct nlattr *a, struct link_info *l, const char *
 	int err;
 
 	err = rtattr_read(rtattr_inside(a), &bridge_table, &ro, why);
+	if (!err)
+		err = read_querier(ro.nest[NEST_QUERIER], &r.b, why);
 	if (err)
 		return err;
 	r.b.boolopt = r.opt.optval;

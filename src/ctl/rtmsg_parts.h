@@ -29,6 +29,7 @@ static inline struct rtattr_run rtmsg_attrs(const struct nlmsghdr *h, size_t fix
 int rtmsg_read_link(const struct nlmsghdr *h, struct rtmsg_info *out);
 int rtmsg_read_neigh(const struct nlmsghdr *h, struct rtmsg_info *out);
 int rtmsg_read_vlan(const struct nlmsghdr *h, struct rtmsg_info *out);
+int rtmsg_read_mdb(const struct nlmsghdr *h, struct rtmsg_info *out);
 
 /* Check, count and note in @out the VLANs and MST states that IFLA_AF_SPEC has. */
 int rtmsg_check_af_spec(const struct nlattr *af_spec, struct rtmsg_info *out);

@@ -99,12 +99,21 @@ static int neigh_dump(struct request *r)
 	return end(r);
 }
 
+static int mdb_dump(struct request *r)
+{
+	struct br_port_msg pm = { .family = AF_BRIDGE };
+
+	put(r, &pm, sizeof(pm));
+	return end(r);
+}
+
 int rtreq_dump(void *buf, size_t size, enum rtreq_dump what, uint32_t seq)
 {
 	static const uint16_t type[] = {
 		[RTREQ_LINKS] = RTM_GETLINK,      [RTREQ_BRIDGE_LINKS] = RTM_GETLINK,
 		[RTREQ_BRIDGE_MST] = RTM_GETLINK, [RTREQ_NEIGHS] = RTM_GETNEIGH,
 		[RTREQ_VLANS] = RTM_GETVLAN,      [RTREQ_VLANS_GLOBAL] = RTM_GETVLAN,
+		[RTREQ_MDB] = RTM_GETMDB,
 	};
 	struct request r = begin(buf, size, type[what], NLM_F_REQUEST | NLM_F_DUMP, seq);
 
@@ -121,6 +130,8 @@ int rtreq_dump(void *buf, size_t size, enum rtreq_dump what, uint32_t seq)
 		return vlan_dump(&r, 0);
 	case RTREQ_VLANS_GLOBAL:
 		return vlan_dump(&r, BRIDGE_VLANDB_DUMPF_GLOBAL);
+	case RTREQ_MDB:
+		return mdb_dump(&r);
 	}
 	return -EINVAL;
 }

@@ -25,6 +25,31 @@ static int check_mst(void *arg, const struct mst_info *m)
 	return 0;
 }
 
+static int check_member(void *arg, const struct mdb_info *m)
+{
+	FUZZ_CHECK(m->ifindex && m->bridge && m->vid <= VID_MAX);
+	FUZZ_CHECK(!m->proto || m->proto == 0x0800 || m->proto == 0x86dd);
+	++*(uint32_t *)arg;
+	return 0;
+}
+
+static int check_router(void *arg, const struct router_info *r)
+{
+	FUZZ_CHECK(r->ifindex && r->bridge && r->vid <= VID_MAX);
+	++*(uint32_t *)arg;
+	return 0;
+}
+
+static void check_mdb(const struct nlmsghdr *h, const struct rtmsg_info *m)
+{
+	uint32_t n_members = 0, n_routers = 0;
+
+	FUZZ_CHECK(m->mdb.ifindex);
+	FUZZ_CHECK(rtmsg_mdb(h, check_member, &n_members) == 0);
+	FUZZ_CHECK(rtmsg_routers(h, check_router, &n_routers) == 0);
+	FUZZ_CHECK(n_members == m->mdb.n_members && n_routers == m->mdb.n_routers);
+}
+
 static void check_link(const struct nlmsghdr *h, const struct link_info *l)
 {
 	uint32_t n_vlans = 0, n_mst = 0;
@@ -55,6 +80,9 @@ static void check(const struct nlmsghdr *h, const struct rtmsg_info *m)
 		break;
 	case RTMSG_NEIGH:
 		FUZZ_CHECK(m->neigh.ifindex && m->neigh.vid <= VID_MAX);
+		break;
+	case RTMSG_MDB:
+		check_mdb(h, m);
 		break;
 	case RTMSG_DONE:
 	case RTMSG_ERROR:

@@ -36,8 +36,8 @@ typedef void (*step_fn)(struct step *s);
 typedef void (*message_fn)(struct step *, const struct nlmsghdr *, const struct rtmsg_info *,
 			   struct lines *);
 
-/* Calls @fn for each step of each scenario of each kernel; something must be compared. */
-void each_step(step_fn fn);
+/* Calls @fn for each step of each scenario of each kernel; @at_least so many lines are compared. */
+void each_step(step_fn fn, size_t at_least);
 
 /* Parses the messages of a dump, or of any datagrams, of a step; one that is refused fails. */
 void each_of_dump(struct step *s, const char *dump, message_fn fn, struct lines *out);

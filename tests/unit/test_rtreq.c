@@ -43,6 +43,8 @@ static void dump_requests_have_the_expected_bytes(void **state)
 		  "18000000 72000103 09000000 00000000 07000000 00000000" },
 		{ "vlans, global", RTREQ_VLANS_GLOBAL,
 		  "20000000 72000103 09000000 00000000 07000000 00000000 08000100 02000000" },
+		{ "multicast groups", RTREQ_MDB,
+		  "18000000 56000103 09000000 00000000 07000000 00000000" },
 	};
 	/* clang-format on */
 
