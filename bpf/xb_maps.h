@@ -39,8 +39,9 @@ struct xb_port {
 enum xb_bridge_flag {
 	XB_BRIDGE_OPEN = 1 << 0,      /* its own gate */
 	XB_BRIDGE_FILTERING = 1 << 1, /* tpid is looked past; else one tag of either protocol */
-	XB_BRIDGE_SNOOPING = 1 << 2,  /* mcast_snooping: multicast but broadcast passes */
-	XB_BRIDGE_NEIGH = 1 << 3,     /* ARP, RARP and ND pass: the bridge proxies or suppresses */
+	XB_BRIDGE_SNOOPING = 1 << 2, /* mcast_snooping: what the kernel learns groups from passes */
+	XB_BRIDGE_NEIGH = 1 << 3,    /* ARP, RARP and ND pass: the bridge proxies or suppresses */
+	XB_BRIDGE_MCAST_PASS = 1 << 4, /* all multicast but broadcast passes */
 };
 
 struct xb_bridge {

@@ -29,6 +29,8 @@
 	X(EGRESS_VLAN,   "egress-vlan",    "VLAN is not on, or is blocked at, the egress port") \
 	X(TOO_LONG,      "too-long",       "longer than the egress port's MTU") \
 	X(NO_MEMBER,     "no-member",      "flooded, and no other port takes it") \
+	X(MCAST_BAD,     "mcast-malformed", "IPv4 or IPv6 multicast whose header is malformed") \
+	X(MCAST_CONTROL, "mcast-control",  "IGMP, MLD, MRD or PIM that the kernel should have had") \
 	X(HOST_VLAN,     "host-vlan",      "for the host, in a VLAN that the bridge is not in") \
 	X(NO_PORT,       "no-port",        "egress port has gone or has no socket") \
 	X(TX_FULL,       "tx-full",        "too many frames in flight to the egress port") \
@@ -52,7 +54,8 @@
 	X(LINK_LOCAL,    "link-local",     "01:80:c2:00:00:0x") \
 	X(CONTROL,       "control",        "MRP, CFM or pause frame") \
 	X(MCAST_CONTROL, "mcast-control",  "IGMP, MLD, MRD or PIM with snooping on") \
-	X(MCAST,         "mcast",          "multicast of a bridge that snoops") \
+	X(MCAST_BAD,     "mcast-malformed", "IPv4 or IPv6 multicast whose header is malformed") \
+	X(MCAST,         "mcast",          "multicast of a bridge whose groups are in doubt") \
 	X(NEIGH,         "neigh",          "ARP or ND that the bridge answers or suppresses") \
 	X(LOCAL,         "local",          "destination is an address of the host") \
 	X(LOCKED,        "locked",         "port is locked") \

@@ -103,6 +103,11 @@ void fdb_free(struct fdb *f)
 	free(f);
 }
 
+uint64_t fdb_seed(const struct fdb *f)
+{
+	return fdb_fold(f->seed[2], f->seed[3]);
+}
+
 void fdb_set_granularity(struct fdb *f, uint64_t ns)
 {
 	atomic_store_explicit(&f->granularity, fdb_units(ns), memory_order_relaxed);

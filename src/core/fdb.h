@@ -128,6 +128,9 @@ typedef void (*fdb_cb)(const struct fdb_entry *e, void *arg);
 struct fdb *fdb_new(const struct fdb_config *cfg);
 void fdb_free(struct fdb *f);
 
+/* A number that follows from fdb_config's seed, for other tables of the same bridge. */
+uint64_t fdb_seed(const struct fdb *f);
+
 /* [any] The key of the functions below; @vid is 0..VID_MAX. */
 static inline uint64_t fdb_key(uint16_t vid, const struct mac *m)
 {

@@ -10,6 +10,7 @@
 #define XB_MAX_PORTS   1024
 #define XB_MAX_QUEUES  16 /* receive queues of one port */
 #define XB_MAX_WORKERS 64
+#define XB_MAX_MDB     65536 /* (group, port) pairs of one bridge */
 
 #define VID_NONE 0
 #define VID_MAX  4094

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/model_mdb.h"
+
 struct model *model_new(void)
 {
 	return calloc(1, sizeof(struct model));
@@ -66,8 +68,10 @@ static bool bridge_attr_equal(const struct model_bridge_attr *x, const struct mo
 {
 	return x->filtering == y->filtering && x->promisc == y->promisc && x->mst == y->mst &&
 	       x->learning == y->learning && x->standalone == y->standalone &&
-	       x->local_vlan_0 == y->local_vlan_0 && x->tpid == y->tpid &&
-	       x->host_port == y->host_port;
+	       x->local_vlan_0 == y->local_vlan_0 && x->snooping == y->snooping &&
+	       x->querier4 == y->querier4 && x->querier6 == y->querier6 &&
+	       x->igmp_v3 == y->igmp_v3 && x->mld_v2 == y->mld_v2 && x->allmulti == y->allmulti &&
+	       x->tpid == y->tpid && x->host_port == y->host_port;
 }
 
 /* What changes the way ports and floods are built, not only the bridge itself. */
@@ -78,11 +82,23 @@ static bool bridge_attr_is_deep(const struct model_bridge_attr *x,
 	       x->host_port != y->host_port;
 }
 
+/* What changes the floods of all VLANs, but not the ports. */
+static bool bridge_attr_floods(const struct model_bridge_attr *x, const struct model_bridge_attr *y)
+{
+	return x->snooping != y->snooping || x->allmulti != y->allmulti;
+}
+
+/* What changes who takes a group, whatever its members are. */
+static bool bridge_attr_groups(const struct model_bridge_attr *x, const struct model_bridge_attr *y)
+{
+	return x->igmp_v3 != y->igmp_v3 || x->mld_v2 != y->mld_v2;
+}
+
 int model_bridge_set(struct model *m, uint16_t index, const struct model_bridge_attr *a,
 		     struct fdb *fdb, struct count_vlan *count, bool *changed)
 {
 	struct model_bridge *b;
-	bool deep = true;
+	bool deep = true, floods = true, groups = true;
 
 	if (index >= XB_MAX_BRIDGES || a->host_port >= XB_MAX_PORTS ||
 	    (a->tpid != 0x8100 && a->tpid != 0x88a8))
@@ -97,6 +113,8 @@ int model_bridge_set(struct model *m, uint16_t index, const struct model_bridge_
 		if (same)
 			return 0;
 		deep = bridge_attr_is_deep(&b->a, a);
+		floods = deep || bridge_attr_floods(&b->a, a);
+		groups = bridge_attr_groups(&b->a, a);
 	} else {
 		b = calloc(1, sizeof(*b));
 		if (!b)
@@ -110,8 +128,11 @@ int model_bridge_set(struct model *m, uint16_t index, const struct model_bridge_
 	b->fdb = fdb;
 	b->count = count;
 	b->gen = ++m->gen;
-	if (deep) {
+	if (groups)
+		b->mdb.all_gen = b->gen;
+	if (floods)
 		mark_all(m, b);
+	if (deep) {
 		for (uint32_t i = 0; i < b->n_ports; i++)
 			mark_port(m, m->port[b->port[i]]);
 	}
@@ -126,6 +147,8 @@ void model_bridge_del(struct model *m, uint16_t index)
 		return;
 	while (b->n_ports)
 		model_port_del(m, b->port[b->n_ports - 1]);
+	model_mdb_clear(m, index);
+	free(b->mdb.bucket);
 	m->bridge[index] = NULL;
 	m->gen++;
 	free(b);
@@ -136,6 +159,7 @@ static void leave_bridge(struct model *m, struct model_port *p)
 	struct model_bridge *b = m->bridge[p->a.bridge];
 
 	mark_members(m, b, &p->a);
+	mdb_port_gone(m, b, p->slot);
 	for (uint32_t i = 0; i < b->n_ports; i++) {
 		if (b->port[i] == p->slot) {
 			b->port[i] = b->port[--b->n_ports];

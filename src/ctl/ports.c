@@ -123,7 +123,7 @@ void ports_bridge_rules(struct ctl *c, struct ctl_bridge *b, const struct plan_b
 	if (pb && pb->attr.filtering)
 		r.flags |= XB_BRIDGE_FILTERING;
 	if (pb && pb->snooping)
-		r.flags |= XB_BRIDGE_SNOOPING;
+		r.flags |= XB_BRIDGE_SNOOPING | XB_BRIDGE_MCAST_PASS;
 	if (pb && pb->neigh)
 		r.flags |= XB_BRIDGE_NEIGH;
 	(void)dp_bridge_rules_set(c->dp, ctl_index(c, b), &r);

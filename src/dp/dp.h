@@ -136,8 +136,13 @@ int dp_port_uppers_set(struct dp *dp, uint16_t slot, const uint16_t *vid, uint32
 /* ---- bridges ---- */
 
 struct dp_bridge_rules {
-	uint32_t flags; /* enum xb_bridge_flag */
-	uint16_t tpid;  /* host order, 0x8100 or 0x88a8 */
+	/*
+	 * enum xb_bridge_flag. XB_BRIDGE_SNOOPING leaves to the kernel what it
+	 * learns groups from, and the view must know groups and queriers;
+	 * while it may not, XB_BRIDGE_MCAST_PASS leaves all multicast.
+	 */
+	uint32_t flags;
+	uint16_t tpid; /* host order, 0x8100 or 0x88a8 */
 };
 
 int dp_bridge_rules_set(struct dp *dp, uint16_t bridge, const struct dp_bridge_rules *rules);
