@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* `fdb`: entries as `bridge fdb` shows them, and `flood`: where unknown ones go. */
 #include <event2/buffer.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "core/view.h"
@@ -57,7 +56,18 @@ bool show_walk(struct show *s, uint32_t n_buckets, fdb_cb cb, void *arg)
 	return true;
 }
 
-/* ---- entries: there may be millions, so they are written without a tree in between ---- */
+/* ---- entries: there may be millions, so they are written without a tree or printf() ---- */
+
+#define TEXT_SIZE  8192
+#define ENTRY_SIZE 512 /* the longest one: two names of 112 bytes and what is around them */
+#define QUOTE_SIZE 112
+
+/* Entries that go to the answer together. */
+struct entries {
+	struct show *s;
+	char *p; /* where the next one begins */
+	char text[TEXT_SIZE];
+};
 
 /* A name as a JSON string, with quotes. */
 static const char *quote(const char *name, char *buf, size_t size)
@@ -82,63 +92,104 @@ slow:
 	return len && len < size ? buf : "\"?\"";
 }
 
-static const char *flag_texts(uint16_t flags, char *buf, size_t size)
+static char *add_name(char *p, const char *key, const char *name)
 {
-	snprintf(buf, size, "%s%s%s", flags & FDB_EXTERN ? ",\"extern_learn\"" : "",
-		 flags & FDB_STICKY ? ",\"sticky\"" : "", flags & FDB_LOCKED ? ",\"locked\"" : "");
-	return buf[0] ? buf + 1 : buf;
+	char buf[QUOTE_SIZE];
+
+	return stpcpy(stpcpy(p, key), quote(name, buf, sizeof(buf)));
+}
+
+static char *add_number(char *p, const char *key, uint64_t n)
+{
+	char digits[24], *d = digits + sizeof(digits) - 1;
+
+	*d = '\0';
+	do {
+		*--d = (char)('0' + n % 10);
+	} while (n /= 10);
+	return stpcpy(stpcpy(p, key), d);
+}
+
+static char *add_flags(char *p, uint16_t flags)
+{
+	static const struct {
+		uint16_t bit;
+		const char *text;
+	} names[] = {
+		{ FDB_EXTERN, "\"extern_learn\"," },
+		{ FDB_STICKY, "\"sticky\"," },
+		{ FDB_LOCKED, "\"locked\"," },
+	};
+
+	p = stpcpy(p, ",\"flags\":[");
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		if (flags & names[i].bit)
+			p = stpcpy(p, names[i].text);
+	}
+	return stpcpy(p[-1] == ',' ? p - 1 : p, "]");
 }
 
 static const char *entry_state(uint16_t flags)
 {
 	if (flags & FDB_LOCAL)
-		return "permanent";
-	return flags & FDB_STATIC ? "static" : "";
+		return ",\"state\":\"permanent\"";
+	return flags & FDB_STATIC ? ",\"state\":\"static\"" : ",\"state\":\"\"";
 }
 
-/* "" for entries that no frame refreshes. */
-static const char *age_text(const struct show *s, const struct fdb_entry *e, char *buf, size_t size)
+/* Not of entries that no frame refreshes. */
+static char *add_age(char *p, const struct show *s, const struct fdb_entry *e)
 {
 	int64_t age = clock_diff(s->now_ns, e->seen_ns);
 
 	if (e->flags & (FDB_LOCAL | FDB_STATIC))
-		return "";
-	snprintf(buf, size, ",\"age\":%lld",
-		 (long long)(age < 0 ? 0 : age) / (long long)NSEC_PER_SEC);
-	return buf;
+		return p;
+	return add_number(p, ",\"age\":", age < 0 ? 0 : (uint64_t)age / NSEC_PER_SEC);
+}
+
+static void entries_flush(struct entries *w)
+{
+	if (evbuffer_add(w->s->out, w->text, (size_t)(w->p - w->text)))
+		w->s->has_failed = true;
+	w->p = w->text;
 }
 
 static void put_entry(const struct fdb_entry *e, void *arg)
 {
-	struct show *s = arg;
-	const struct ctl_port *p = &s->c->port[e->port];
-	char mac[MAC_STR_SIZE], name[112], master[112], vlan[24] = "", flags[48], age[40];
+	struct entries *w = arg;
+	struct show *s = w->s;
+	const struct ctl_port *port = &s->c->port[e->port];
+	char mac[MAC_STR_SIZE], *p;
 
-	if (!p->is_used || !show_wants_port(s, e->port) || !show_wants_entry(s, e))
+	if (!port->is_used || !show_wants_port(s, e->port) || !show_wants_entry(s, e))
 		return;
+	if (w->p + ENTRY_SIZE > w->text + sizeof(w->text))
+		entries_flush(w);
+	p = stpcpy(w->p, s->n++ ? ",{\"mac\":\"" : "{\"mac\":\"");
+	p = stpcpy(p, mac_format(&e->mac, mac));
+	p = add_name(p, "\",\"ifname\":", port->name);
 	if (e->vid)
-		snprintf(vlan, sizeof(vlan), "\"vlan\":%u,", e->vid);
-	if (evbuffer_add_printf(s->out,
-				"%s{\"mac\":\"%s\",\"ifname\":%s,%s\"flags\":[%s],\"master\":%s,"
-				"\"state\":\"%s\"%s,\"kernel\":%s}",
-				s->n ? "," : "", mac_format(&e->mac, mac),
-				quote(p->name, name, sizeof(name)), vlan,
-				flag_texts(e->flags, flags, sizeof(flags)),
-				quote(s->c->bridge[p->bridge].name, master, sizeof(master)),
-				entry_state(e->flags), age_text(s, e, age, sizeof(age)),
-				e->flags & FDB_KERNEL ? "true" : "false") < 0)
-		s->has_failed = true;
-	s->n++;
+		p = add_number(p, ",\"vlan\":", e->vid);
+	p = add_flags(p, e->flags);
+	p = add_name(p, ",\"master\":", s->c->bridge[port->bridge].name);
+	p = stpcpy(p, entry_state(e->flags));
+	p = add_age(p, s, e);
+	w->p = stpcpy(p, e->flags & FDB_KERNEL ? ",\"kernel\":true}" : ",\"kernel\":false}");
 }
 
 bool show_fdb_unit(struct show *s)
 {
+	struct entries w;
+	bool is_more;
+
 	if (!s->phase++)
 		show_text(s, "[");
-	if (show_walk(s, N_BUCKETS, put_entry, s))
-		return true;
-	show_text(s, "]");
-	return false;
+	w.s = s;
+	w.p = w.text;
+	is_more = show_walk(s, N_BUCKETS, put_entry, &w);
+	entries_flush(&w);
+	if (!is_more)
+		show_text(s, "]");
+	return is_more;
 }
 
 /* ---- flood arrays ---- */

@@ -3,13 +3,18 @@
 
 #include <ctype.h>
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 const char *mac_format(const struct mac *m, char *buf)
 {
-	snprintf(buf, MAC_STR_SIZE, "%02x:%02x:%02x:%02x:%02x:%02x", m->b[0], m->b[1], m->b[2],
-		 m->b[3], m->b[4], m->b[5]);
+	static const char hex[] = "0123456789abcdef";
+
+	for (int i = 0; i < MAC_LEN; i++) {
+		buf[i * 3] = hex[m->b[i] >> 4];
+		buf[i * 3 + 1] = hex[m->b[i] & 15];
+		buf[i * 3 + 2] = ':';
+	}
+	buf[MAC_STR_SIZE - 1] = '\0';
 	return buf;
 }
 

@@ -117,46 +117,6 @@ void text_vlan(FILE *f, const json_t *port)
 	}
 }
 
-/* ---- FDB entries, as `bridge fdb` ---- */
-
-void text_fdb(FILE *f, const json_t *entry)
-{
-	const json_t *age = json_object_get(entry, "age");
-	const char *state = text_get(entry, "state");
-	json_t *flag;
-	size_t i;
-
-	fprintf(f, "%s dev %s", text_get(entry, "mac"), text_get(entry, "ifname"));
-	if (text_number(entry, "vlan"))
-		fprintf(f, " vlan %lld", text_number(entry, "vlan"));
-	json_array_foreach(json_object_get(entry, "flags"), i, flag)
-		fprintf(f, " %s", json_string_value(flag));
-	fprintf(f, " master %s", text_get(entry, "master"));
-	if (state[0])
-		fprintf(f, " %s", state);
-	if (json_is_integer(age))
-		fprintf(f, " age %lld", (long long)json_integer_value(age));
-	fputc('\n', f);
-}
-
-int text_fdb_list(FILE *f, const char *list, size_t len)
-{
-	json_error_t error;
-
-	/* At the bracket or comma before an entry. */
-	while (len > 2) {
-		json_t *v = json_loadb(list + 1, len - 1, JSON_DISABLE_EOF_CHECK, &error);
-
-		if (!v)
-			return -EINVAL;
-		text_fdb(f, v);
-		json_decref(v);
-		list += 1 + error.position;
-		len -= 1 + (size_t)error.position;
-	}
-	return 0;
-}
-
 /* ---- flood arrays ---- */
 
 static void print_members(FILE *f, const char *name, const json_t *list)

@@ -323,6 +323,18 @@ static void answers_of_another_shape_do_no_harm(void **state)
 	}
 }
 
+static void check_text_list(const char *name, const char *list, size_t want_len)
+{
+	struct output o;
+
+	output_begin(&o);
+	assert_int_equal(text_fdb_list(o.f, list, strlen(list)), 0);
+	fclose(o.f);
+	if (o.len != want_len)
+		fail_msg("%s: %zu bytes, want %zu", name, o.len, want_len);
+	free(o.text);
+}
+
 static void a_list_of_entries_is_printed_one_by_one(void **state)
 {
 	struct output o;
@@ -340,6 +352,53 @@ static void a_list_of_entries_is_printed_one_by_one(void **state)
 	free(o.text);
 }
 
+#define ENTRY(members)                                                                      \
+	"[{\"mac\":\"02:00:00:00:00:01\",\"ifname\":\"p1\"," members ",\"master\":\"br0\"," \
+	"\"state\":\"\"}]"
+
+static void an_entry_of_any_form_is_printed_as_from_a_tree(void **state)
+{
+	/* clang-format off */
+	static const struct {
+		const char *name, *list;
+	} rows[] = {
+		{ "the daemon's", FDB_JSON },
+		{ "VLAN 0", ENTRY("\"vlan\":0,\"flags\":[]") },
+		{ "a negative VLAN", ENTRY("\"vlan\":-3,\"flags\":[]") },
+		{ "an age that is no integer", ENTRY("\"age\":1.5,\"flags\":[]") },
+		{ "a large age", ENTRY("\"age\":123456789012345,\"flags\":[]") },
+		{ "more flags", ENTRY("\"flags\":[\"a\",\"b\",\"c\",\"d\",\"e\"]") },
+		{ "an escape", ENTRY("\"flags\":[\"\\u00e9\\\"\"]") },
+		{ "another member", ENTRY("\"x\":{\"y\":[1,{}]},\"flags\":[]") },
+		{ "the same member twice", ENTRY("\"vlan\":1,\"vlan\":2,\"flags\":[]") },
+		{ "members missing", "[{\"ifname\":\"p1\"},{}]" },
+	};
+	/* clang-format on */
+	char list[1024];
+
+	(void)state;
+	for (size_t i = 0; i < N_ELEM(rows); i++) {
+		json_t *root = json_loads(rows[i].list, 0, NULL);
+		struct output o, want;
+
+		assert_non_null(root);
+		output_begin(&want);
+		text_print(want.f, CTLMSG_FDB, root);
+		fclose(want.f);
+		output_begin(&o);
+		assert_int_equal(text_fdb_list(o.f, rows[i].list, strlen(rows[i].list)), 0);
+		output_is(&o, rows[i].name, want.text);
+		free(want.text);
+		json_decref(root);
+	}
+	/* A line that is longer than most. */
+	snprintf(list, sizeof(list),
+		 "[{\"mac\":\"%0600d\",\"ifname\":\"p\",\"flags\":[],\"master\":\"b\","
+		 "\"state\":\"\"}]",
+		 7);
+	check_text_list("a long line", list, 600 + strlen(" dev p master b\n"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -349,6 +408,7 @@ int main(void)
 		cmocka_unit_test(only_the_last_ten_events_are_printed),
 		cmocka_unit_test(answers_of_another_shape_do_no_harm),
 		cmocka_unit_test(a_list_of_entries_is_printed_one_by_one),
+		cmocka_unit_test(an_entry_of_any_form_is_printed_as_from_a_tree),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
