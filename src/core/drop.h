@@ -83,7 +83,6 @@
 	X(LOCKED,          "locked",           "port is locked") \
 	X(VLAN_TUNNEL,     "vlan-tunnel",      "port maps VLANs to tunnels") \
 	X(BACKUP_NHID,     "backup-nhid",      "port has a backup nexthop") \
-	X(MCAST_TO_UCAST,  "mcast-to-unicast", "port takes multicast as unicast") \
 	X(LEARN_VLANS,     "learn-vlans",      "vlan_filtering is off and the ports have too many VLANs") \
 	X(XDP_BUSY,        "xdp-busy",         "another program is attached") \
 	X(XDP_REFUSED,     "xdp-refused",      "driver or kernel refused the XDP program") \

@@ -349,6 +349,14 @@ struct neigh_info {
 	uint64_t used_age_ns;    /* since a frame was last sent to it */
 };
 
+/* An IPv6 address of a device. */
+struct addr_info {
+	uint32_t ifindex;
+	bool deleted;
+	bool is_usable; /* as the source of a packet: it is known to be nobody else's */
+	uint8_t address[16];
+};
+
 /*
  * A member of a multicast group: a port, or with the bridge's own index the host.
  * A group that is told without a source is the group of any source.

@@ -168,6 +168,7 @@ struct conf {
 	enum conf_policy tc;
 	enum conf_mst mst;
 	uint32_t mst_poll_ms;
+	uint32_t querier_settle_ms;
 
 	struct conf_bridge *bridge; /* in the order of the file; names are unique */
 	uint32_t n_bridges;

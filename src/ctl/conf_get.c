@@ -46,6 +46,7 @@ struct conf *conf_defaults(void)
 		.tc = CONF_REFUSE,
 		.mst = CONF_MST_POLL,
 		.mst_poll_ms = 100,
+		.querier_settle_ms = 66000,
 	};
 	if (!conf_globs_all(&c->bridges)) {
 		free(c);

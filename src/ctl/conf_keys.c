@@ -118,6 +118,7 @@ static const struct conf_key root_keys[] = {
 	CHOICE("tc", conf, tc, policies, FOR_ANY),
 	CHOICE("mst", conf, mst, msts, FOR_ANY),
 	NUMBER("mst-poll", conf, mst_poll_ms, 20, 10000, CONF_UNIT_MS, FOR_ANY),
+	NUMBER("querier-settle", conf, querier_settle_ms, 100, 3600000, CONF_UNIT_MS, FOR_ANY),
 };
 
 static const struct conf_key bridge_keys[] = {

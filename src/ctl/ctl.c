@@ -45,41 +45,21 @@ static int take_event(void *arg, const struct rtmsg_info *i, const struct nlmsgh
 		fdbsync_apply(c, &i->neigh);
 		return 0;
 	}
+	if (i->type == RTMSG_MDB) {
+		mdbsync_apply(c, i, h);
+		return 0;
+	}
 	/* Until the redirect to a vanished port ends its frames are lost: that cannot wait. */
 	if (i->type == RTMSG_LINK && i->link.deleted && i->link.family == LINK_FAMILY_ANY)
 		reconcile_link_gone(c, i->link.ifindex);
-	if (i->type == RTMSG_LINK && ctl_bridge_by_ifindex(c, i->link.lower))
-		c->promisc_wanted = true;
+	/*
+	 * A device on top of a bridge that needs an address of its own there (a
+	 * macvlan) makes the bridge promiscuous, and the kernel tells nobody.
+	 */
+	if (i->type == RTMSG_LINK &&
+	    (ctl_bridge_by_ifindex(c, i->link.lower) || ctl_bridge_by_ifindex(c, i->link.ifindex)))
+		c->poll_wanted = true;
 	return mirror_apply(c->mirror, i, h, &c->plan_wanted);
-}
-
-static int take_promiscuity(void *arg, const struct rtmsg_info *i, const struct nlmsghdr *h)
-{
-	struct ctl *c = arg;
-	struct mirror_link *l =
-		i->type == RTMSG_LINK ? mirror_find(c->mirror, i->link.ifindex) : NULL;
-
-	(void)h;
-	if (l && l->info.promiscuity != i->link.promiscuity) {
-		l->info.promiscuity = i->link.promiscuity;
-		c->plan_wanted = true;
-	}
-	return 0;
-}
-
-/*
- * A device on top of a bridge that needs an address of its own there (a macvlan)
- * makes the bridge promiscuous, and the kernel tells nobody.
- */
-static void ask_promiscuity(struct ctl *c)
-{
-	c->promisc_wanted = false;
-	for (uint32_t i = 0; i < XB_MAX_BRIDGES; i++) {
-		const struct ctl_bridge *b = &c->bridge[i];
-
-		if (b->is_used && b->ifindex)
-			(void)rtsock_link(c->rt, b->ifindex, take_promiscuity, c);
-	}
 }
 
 void ctl_read_events(struct ctl *c)
@@ -203,6 +183,11 @@ static int resync(struct ctl *c)
 	c->resync_wanted = false;
 	c->plan_wanted = true;
 	c->fdb_wanted = true;
+	c->poll_wanted = c->routers_wanted = true;
+	for (uint32_t i = 0; i < XB_MAX_BRIDGES; i++) {
+		if (c->bridge[i].is_used)
+			mdbsync_unread(c, &c->bridge[i]);
+	}
 	return 0;
 }
 
@@ -277,7 +262,7 @@ static void check_ports(struct ctl *c)
 	if (c->now_ns - c->checked_ns < NSEC_PER_SEC)
 		return;
 	c->checked_ns = c->now_ns;
-	c->promisc_wanted = true;
+	c->poll_wanted = true;
 	if (look)
 		c->looked_ns = c->now_ns;
 	for (uint32_t i = 1; i < c->slot_end; i++) {
@@ -308,12 +293,15 @@ static void round_run(struct ctl *c)
 	ctl_read_events(c);
 	if (c->resync_wanted)
 		do_resync(c);
-	if (c->promisc_wanted)
-		ask_promiscuity(c);
+	brpoll_ask(c);
 	if (c->plan_wanted) {
 		poll_mst(c, true);
 		do_plan(c);
 	}
+	/* Of a bridge that the plan brought. */
+	brpoll_ask(c);
+	mdbsync_run(c);
+	brpoll_decide(c);
 }
 
 static void on_event(evutil_socket_t fd, short what, void *arg)

@@ -175,8 +175,6 @@ static enum path_reason bridge_reason_of_port(const struct mirror_link *l)
 	/* What is for it may leave with a tunnel's metadata. */
 	if ((bp->present & BRPORT_HAS_BACKUP_NHID) && bp->backup_nhid)
 		return PATH_BACKUP_NHID;
-	if (bp->flags & BRPORT_MCAST_TO_UCAST)
-		return PATH_MCAST_TO_UCAST;
 	return PATH_NONE;
 }
 
@@ -215,6 +213,11 @@ static void bridge_attr(struct plan_bridge *b, const struct mirror_link *br)
 	b->mtu = br->info.mtu;
 	b->is_up = br->info.flags & IFF_UP;
 	b->snooping = bi->flags & BRIDGE_MCAST_SNOOPING;
+	b->vlan_snooping = bi->boolopt & BRIDGE_OPT_MCAST_VLAN_SNOOPING;
+	b->attr.snooping = b->snooping;
+	b->attr.igmp_v3 = bi->igmp_version == 3;
+	b->attr.mld_v2 = bi->mld_version == 2;
+	b->attr.allmulti = br->info.allmulti > 0 || (br->info.flags & IFF_ALLMULTI);
 	b->hold_ns = bi->ageing_time_ns;
 	if ((bi->flags & BRIDGE_TOPOLOGY_CHANGE) && b->hold_ns > bi->forward_delay_ns)
 		b->hold_ns = bi->forward_delay_ns;
@@ -291,6 +294,8 @@ static int kernel_bridge(const struct plan_input *in, struct plan_bridge *b,
 		if (b->reason == PATH_NONE)
 			b->reason = reason;
 		b->neigh = b->neigh || port_wants_neigh(l);
+		if (l->info.brport.flags & BRPORT_MCAST_TO_UCAST)
+			b->to_unicast = l->info.ifindex;
 	}
 	finish_bridge(b);
 	return 0;

@@ -52,6 +52,8 @@ struct plan_bridge {
 	uint32_t mtu;
 	bool is_up;
 	bool snooping, neigh; /* see enum xb_bridge_flag */
+	bool vlan_snooping;   /* groups, routers and queriers are those of each VLAN */
+	uint32_t to_unicast;  /* index of a port that takes multicast as unicast; 0: none */
 	uint64_t hold_ns;     /* how long a learned entry lives: ageing time, or less; 0: nothing is
 				 learned */
 	uint32_t fdb_max;

@@ -123,12 +123,26 @@ void ports_bridge_rules(struct ctl *c, struct ctl_bridge *b, const struct plan_b
 	if (pb && pb->attr.filtering)
 		r.flags |= XB_BRIDGE_FILTERING;
 	if (pb && pb->snooping)
-		r.flags |= XB_BRIDGE_SNOOPING | XB_BRIDGE_MCAST_PASS;
+		r.flags |= XB_BRIDGE_SNOOPING;
+	if (pb && pb->snooping && b->mcast.pass != MCAST_PASS_NONE)
+		r.flags |= XB_BRIDGE_MCAST_PASS;
 	if (pb && pb->neigh)
 		r.flags |= XB_BRIDGE_NEIGH;
 	(void)dp_bridge_rules_set(c->dp, ctl_index(c, b), &r);
 	b->rules = r;
 	b->is_open = open;
+}
+
+void ports_bridge_mcast(struct ctl *c, struct ctl_bridge *b)
+{
+	uint32_t flags = b->rules.flags & ~(uint32_t)XB_BRIDGE_MCAST_PASS;
+
+	if ((flags & XB_BRIDGE_SNOOPING) && b->mcast.pass != MCAST_PASS_NONE)
+		flags |= XB_BRIDGE_MCAST_PASS;
+	if (flags == b->rules.flags)
+		return;
+	b->rules.flags = flags;
+	(void)dp_bridge_rules_set(c->dp, ctl_index(c, b), &b->rules);
 }
 
 void ports_bridge_shut(struct ctl *c, struct ctl_bridge *b)

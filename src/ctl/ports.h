@@ -32,6 +32,9 @@ void ports_bridge_rules(struct ctl *c, struct ctl_bridge *b, const struct plan_b
  */
 void ports_check_queues(struct ctl *c, struct ctl_port *p);
 
+/* Leaves the bridge's multicast to the kernel, or no longer, as b->mcast says. */
+void ports_bridge_mcast(struct ctl *c, struct ctl_bridge *b);
+
 /* Shuts the bridge's gate and leaves its other rules as they are. */
 void ports_bridge_shut(struct ctl *c, struct ctl_bridge *b);
 

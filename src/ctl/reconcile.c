@@ -424,12 +424,15 @@ static int sync_port(struct ctl *c, struct ctl_bridge *b, struct plan_bridge *pb
 	note_state(c, p, pp->attr.state);
 
 	pp->attr.bridge = ctl_index(c, b);
+	pp->attr.flags |= p->router;
 	pp->attr.backup = backup_slot(c, b, pp);
 	err = model_port_set(c->model, ctl_slot(c, p), &pp->attr, &port_changed);
 	if (err && is_new)
 		p->is_used = false;
-	if (is_new && b->source == CONF_SOURCE_KERNEL)
+	if (is_new && b->source == CONF_SOURCE_KERNEL) {
 		c->fdb_wanted = true;
+		mdbsync_unread(c, b);
+	}
 	b->statics_wanted = b->statics_wanted || is_new;
 	*changed = *changed || port_changed;
 	return err;
@@ -504,6 +507,7 @@ static int sync_bridge(struct ctl *c, struct plan_bridge *pb, bool *changed)
 	b->n_receive = pb->n_receive;
 	b->is_filtering = pb->attr.filtering;
 
+	brpoll_plan(c, b, pb);
 	pb->attr.host_port = b->host_slot;
 	err = model_bridge_set(c->model, ctl_index(c, b), &pb->attr, b->fdb, b->count,
 			       &bridge_changed);
@@ -530,19 +534,6 @@ static int sync_bridge(struct ctl *c, struct plan_bridge *pb, bool *changed)
 	return err;
 }
 
-static int publish(struct ctl *c)
-{
-	struct view *v = view_build(c->model, dp_view(c->dp), NULL);
-
-	if (!v)
-		return -ENOMEM;
-	dp_publish(c->dp, v);
-	c->stats.n_views++;
-	return 0;
-}
-
-/* ---- the run ---- */
-
 /* No worker has a view any more that has these tables. */
 static void trash_empty(struct ctl *c)
 {
@@ -552,6 +543,21 @@ static void trash_empty(struct ctl *c)
 	}
 	c->n_trash = 0;
 }
+
+int reconcile_publish(struct ctl *c)
+{
+	struct view *v = view_build(c->model, dp_view(c->dp), NULL);
+
+	if (!v)
+		return -ENOMEM;
+	dp_publish(c->dp, v);
+	c->stats.n_views++;
+	c->model_gen = c->model->gen;
+	trash_empty(c);
+	return 0;
+}
+
+/* ---- the run ---- */
 
 /* A bridge of the configuration that is waited for may be there as something else; told once. */
 static void note_waiting(struct ctl *c, const struct plan_bridge *pb)
@@ -611,12 +617,10 @@ static int apply(struct ctl *c, struct plan *plan)
 	}
 	c->statics_wanted = false;
 	if (changed || !dp_view(c->dp)) {
-		int e = publish(c);
+		int e = reconcile_publish(c);
 
 		if (e)
 			return e;
-		c->model_gen = c->model->gen;
-		trash_empty(c);
 	}
 	flush_unaged(c);
 	return err;

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include <linux/if_addr.h>
 #include <linux/if_bridge.h>
 #include <linux/neighbour.h>
 #include <linux/rtnetlink.h>
@@ -93,6 +94,60 @@ int rtmsg_read_neigh(const struct nlmsghdr *h, struct rtmsg_info *out)
 	return 0;
 }
 
+struct addr_read {
+	uint8_t address[16];
+	uint32_t flags;
+};
+
+enum {
+	ADDR_GOT_ADDRESS = 1U << 0,
+	ADDR_GOT_LOCAL = 1U << 1,
+	ADDR_GOT_FLAGS = 1U << 2,
+};
+
+/* clang-format off */
+static const struct rtattr_rule addr_rules[] = {
+	RTATTR(struct addr_read, IFA_ADDRESS, RAW, ADDR_GOT_ADDRESS, address),
+	RTATTR(struct addr_read, IFA_FLAGS,   RAW, ADDR_GOT_FLAGS,   flags),
+};
+
+/* Of a point-to-point address, where the other one is the peer's. */
+static const struct rtattr_rule local_rules[] = {
+	RTATTR(struct addr_read, IFA_LOCAL, RAW, ADDR_GOT_LOCAL, address),
+};
+/* clang-format on */
+
+static const struct rtattr_table addr_table = RTATTR_TABLE(addr_rules);
+static const struct rtattr_table local_table = RTATTR_TABLE(local_rules);
+
+static int read_addr(const struct nlmsghdr *h, struct rtmsg_info *out)
+{
+	const struct ifaddrmsg *m = NLMSG_DATA(h);
+	struct rtattr_run run = rtmsg_attrs(h, sizeof(*m));
+	struct addr_read r = { .flags = m->ifa_flags };
+	uint32_t present = 0;
+	struct rtattr_out ro = { .base = &r, .present = &present };
+	int err;
+
+	if (m->ifa_family != AF_INET6)
+		return 0;
+	if (!m->ifa_index || m->ifa_index > INT32_MAX)
+		return rtmsg_refuse(out, "an address without an interface");
+	err = rtattr_read(run, &addr_table, &ro, &out->why);
+	if (!err)
+		err = rtattr_read(run, &local_table, &ro, &out->why);
+	if (err)
+		return err;
+	if (!(present & (ADDR_GOT_ADDRESS | ADDR_GOT_LOCAL)))
+		return rtmsg_refuse(out, "an address message without an address");
+	out->type = RTMSG_ADDR;
+	out->addr.ifindex = m->ifa_index;
+	out->addr.deleted = h->nlmsg_type == RTM_DELADDR;
+	out->addr.is_usable = !(r.flags & (IFA_F_TENTATIVE | IFA_F_DADFAILED));
+	memcpy(out->addr.address, r.address, sizeof(r.address));
+	return 0;
+}
+
 /* NLMSG_DONE and NLMSG_ERROR both start with an error number. */
 static int read_error(const struct nlmsghdr *h, struct rtmsg_info *out, enum rtmsg_type type)
 {
@@ -135,6 +190,11 @@ static int read_body(const struct nlmsghdr *h, struct rtmsg_info *out)
 	case RTM_DELVLAN:
 		fixed = sizeof(struct br_vlan_msg);
 		read = rtmsg_read_vlan;
+		break;
+	case RTM_NEWADDR:
+	case RTM_DELADDR:
+		fixed = sizeof(struct ifaddrmsg);
+		read = read_addr;
 		break;
 	case RTM_NEWMDB:
 	case RTM_DELMDB:

@@ -29,6 +29,7 @@ enum rtmsg_type {
 	RTMSG_VLAN,  /* .vlan: call rtmsg_vlans() */
 	RTMSG_NEIGH, /* .neigh */
 	RTMSG_MDB,   /* .mdb: call rtmsg_mdb() and rtmsg_routers() */
+	RTMSG_ADDR,  /* .addr */
 	RTMSG_DONE,  /* end of a dump; .error */
 	RTMSG_ERROR, /* answer to a request; .error */
 };
@@ -43,6 +44,7 @@ struct rtmsg_info {
 	union {
 		struct link_info link;
 		struct neigh_info neigh;
+		struct addr_info addr;
 		struct {
 			uint32_t ifindex;
 			uint32_t n_vlans; /* elements that rtmsg_vlans() has */

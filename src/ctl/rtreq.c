@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include <linux/if_addr.h>
 #include <linux/if_bridge.h>
 #include <linux/if_link.h>
 #include <linux/neighbour.h>
@@ -99,6 +100,14 @@ static int neigh_dump(struct request *r)
 	return end(r);
 }
 
+static int addr_dump(struct request *r)
+{
+	struct ifaddrmsg m = { .ifa_family = AF_INET6 };
+
+	put(r, &m, sizeof(m));
+	return end(r);
+}
+
 static int mdb_dump(struct request *r)
 {
 	struct br_port_msg pm = { .family = AF_BRIDGE };
@@ -113,7 +122,7 @@ int rtreq_dump(void *buf, size_t size, enum rtreq_dump what, uint32_t seq)
 		[RTREQ_LINKS] = RTM_GETLINK,      [RTREQ_BRIDGE_LINKS] = RTM_GETLINK,
 		[RTREQ_BRIDGE_MST] = RTM_GETLINK, [RTREQ_NEIGHS] = RTM_GETNEIGH,
 		[RTREQ_VLANS] = RTM_GETVLAN,      [RTREQ_VLANS_GLOBAL] = RTM_GETVLAN,
-		[RTREQ_MDB] = RTM_GETMDB,
+		[RTREQ_MDB] = RTM_GETMDB,         [RTREQ_ADDRS6] = RTM_GETADDR,
 	};
 	struct request r = begin(buf, size, type[what], NLM_F_REQUEST | NLM_F_DUMP, seq);
 
@@ -130,6 +139,8 @@ int rtreq_dump(void *buf, size_t size, enum rtreq_dump what, uint32_t seq)
 		return vlan_dump(&r, 0);
 	case RTREQ_VLANS_GLOBAL:
 		return vlan_dump(&r, BRIDGE_VLANDB_DUMPF_GLOBAL);
+	case RTREQ_ADDRS6:
+		return addr_dump(&r);
 	case RTREQ_MDB:
 		return mdb_dump(&r);
 	}

@@ -26,6 +26,7 @@ enum rtreq_dump {
 	RTREQ_NEIGHS,       /* forwarding tables of all bridges, and devices' own */
 	RTREQ_VLANS,        /* VLANs of all ports with state and options */
 	RTREQ_VLANS_GLOBAL, /* VLAN options of all bridges, MST instance included */
+	RTREQ_ADDRS6,       /* IPv6 addresses of all devices */
 	RTREQ_MDB,          /* members of multicast groups and router ports of all bridges */
 };
 

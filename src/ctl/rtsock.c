@@ -69,7 +69,7 @@ static int sock_open(uint32_t rcvbuf, struct nl_sock **out)
 
 int rtsock_open(uint32_t rcvbuf, struct rtsock **out)
 {
-	static const int groups[] = { RTNLGRP_LINK, RTNLGRP_NEIGH, RTNLGRP_BRVLAN };
+	static const int groups[] = { RTNLGRP_LINK, RTNLGRP_NEIGH, RTNLGRP_BRVLAN, RTNLGRP_MDB };
 	struct rtsock *s = calloc(1, sizeof(*s));
 	int err = 0;
 

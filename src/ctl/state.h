@@ -8,6 +8,8 @@
  *	reconcile.c  from a plan to bridges and ports of the model, and a published view
  *	ports.c      ports of the data plane: open, close, rules
  *	fdbsync.c    the kernel's FDB events and dumps into our tables
+ *	mdbsync.c    its multicast groups and router ports likewise
+ *	brpoll.c     what it does not tell of bridges by itself; who decides multicast
  *	learn.c      what workers learned into the kernel's table; refresh, ageing
  *	show.c       everything as JSON
  *
@@ -25,6 +27,7 @@
 #include "core/model.h"
 #include "ctl/conf.h"
 #include "ctl/history.h"
+#include "ctl/mcast.h"
 #include "ctl/mirror.h"
 #include "ctl/plan.h"
 #include "dp/dp.h"
@@ -33,6 +36,8 @@
 struct event;
 struct event_base;
 struct guard;
+struct nlmsghdr;
+struct rtmsg_info;
 struct ctlsock;
 struct rtsock;
 
@@ -65,7 +70,20 @@ struct ctl_port {
 	uint64_t egress_retry_ns; /* when to try again as an egress alone */
 	char note[CTL_NOTE_SIZE]; /* what the user should know, "" if nothing */
 	uint32_t uppers_hash;
+	uint16_t router;                /* MP_ROUTER*, as the kernel said last */
 	struct dp_port_counters closed; /* counters of the times it was open before */
+};
+
+/* Multicast of a bridge. */
+struct ctl_mcast {
+	bool snooping, vlan_snooping; /* these four as the last plan said */
+	bool igmp_v3, mld_v2;
+	uint32_t to_unicast; /* index of a port that takes multicast as unicast; 0: none */
+	bool has_mdb;        /* the kernel's groups have been read into ours */
+	bool is_full;        /* and did not fit */
+	struct querier querier[QUERIER_N];
+	bool counts[QUERIER_N]; /* queriers, as the view has them */
+	enum mcast_pass pass, told;
 };
 
 struct ctl_bridge {
@@ -91,6 +109,7 @@ struct ctl_bridge {
 	uint32_t mtu;
 	uint32_t n_receive;
 	uint64_t hold_ns;
+	struct ctl_mcast mcast;
 	bool is_filtering;
 	bool flush_wanted; /* nothing is learned any more: once workers know, what they did goes */
 	struct fdb_cursor refresh; /* walk that refreshes and ages */
@@ -116,6 +135,7 @@ struct ctl_stats {
 	uint64_t n_plans, n_views;
 	uint64_t n_learn_writes, n_learn_errors, n_refreshes, n_echoes;
 	uint64_t n_neigh_events, n_aged;
+	uint64_t n_mdb_events, n_mdb_ends; /* all, and those of them that ended something */
 };
 
 struct ctl {
@@ -148,10 +168,14 @@ struct ctl {
 					     */
 	uint32_t n_no_bridges;
 
-	bool plan_wanted;    /* something changed */
-	bool resync_wanted;  /* something was missed */
-	bool fdb_wanted;     /* a bridge's FDB has to be read */
-	bool promisc_wanted; /* promiscuity of bridges has to be asked for */
+	bool plan_wanted;   /* something changed */
+	bool resync_wanted; /* something was missed */
+	bool fdb_wanted;    /* a bridge's FDB has to be read */
+	bool mdb_wanted;    /* so have all bridges' multicast groups */
+	uint64_t mdb_at_ns, mdb_next_ns;
+	bool poll_wanted;    /* what bridges do not tell has to be asked for */
+	bool routers_wanted; /* router ports too, at once */
+	uint64_t routers_next_ns;
 	bool statics_wanted; /* static entries of the file may have changed */
 	bool is_gate_open;
 	bool is_overdue;         /* a resync takes too long: the kernel's bridges are shut */
@@ -181,6 +205,9 @@ int reconcile_run(struct ctl *c);
  * private pair of a bridge is to be made anew.
  */
 void reconcile_link_gone(struct ctl *c, uint32_t ifindex);
+
+/* Publishes a view of the model as it is. 0 or -ENOMEM. */
+int reconcile_publish(struct ctl *c);
 
 /* Closes everything: on exit. */
 void reconcile_close_all(struct ctl *c);
@@ -222,6 +249,43 @@ void fdbsync_set_local(struct ctl *c, struct ctl_port *p, const struct mac *mac)
 
 /* Forgets the bridge's addresses of the host. */
 void fdbsync_forget(struct ctl *c, uint16_t bridge);
+
+/* ---- mdbsync.c ---- */
+
+/* Slot of a port of the bridge, or of its host; 0: not ours. */
+uint16_t mdbsync_slot(struct ctl *c, const struct ctl_bridge *b, uint32_t ifindex);
+
+/* A notification about groups or router ports. */
+void mdbsync_apply(struct ctl *c, const struct rtmsg_info *i, const struct nlmsghdr *h);
+
+/* The bridge's groups are not what we have: multicast passes until they are read. */
+void mdbsync_unread(struct ctl *c, struct ctl_bridge *b);
+
+/* Reads the kernel's groups and router ports into the model if that is wanted. */
+void mdbsync_run(struct ctl *c);
+
+/* Reads the router ports alone. 0 or a negative errno. */
+int mdbsync_read_routers(struct ctl *c);
+
+/* The families of which the port is a router port, or its bridge a router: MP_ROUTER*. */
+void mdbsync_set_router(struct ctl *c, uint16_t slot, uint16_t flags);
+
+/* ---- brpoll.c ---- */
+
+/*
+ * Asks bridges, if that is wanted, for their promiscuity, queriers and router
+ * ports, into mirror and model; may want a plan afterwards.
+ */
+void brpoll_ask(struct ctl *c);
+
+/* Completes a plan, and the bridge's state from it, before the model is set. */
+void brpoll_plan(struct ctl *c, struct ctl_bridge *b, struct plan_bridge *pb);
+
+/* Why the bridge's multicast passes to the kernel now. */
+enum mcast_pass brpoll_pass(const struct ctl *c, const struct ctl_bridge *b);
+
+/* Publishes groups, routers and queriers that are new, and who decides multicast. */
+void brpoll_decide(struct ctl *c);
 
 /* ---- learn.c ---- */
 

@@ -81,6 +81,9 @@ static void check(const struct nlmsghdr *h, const struct rtmsg_info *m)
 	case RTMSG_NEIGH:
 		FUZZ_CHECK(m->neigh.ifindex && m->neigh.vid <= VID_MAX);
 		break;
+	case RTMSG_ADDR:
+		FUZZ_CHECK(m->addr.ifindex);
+		break;
 	case RTMSG_MDB:
 		check_mdb(h, m);
 		break;

@@ -139,6 +139,7 @@ static void every_global_key_sets_its_field(void **state)
 	assert_int_equal(c->tc, CONF_IGNORE);
 	assert_int_equal(c->mst, CONF_MST_KERNEL);
 	assert_int_equal(c->mst_poll_ms, 20);
+	assert_int_equal(c->querier_settle_ms, 100);
 	conf_free(c);
 }
 
@@ -364,6 +365,7 @@ static void assert_same_globals(const struct conf *a, const struct conf *b)
 	assert_int_equal(a->tc, b->tc);
 	assert_int_equal(a->mst, b->mst);
 	assert_int_equal(a->mst_poll_ms, b->mst_poll_ms);
+	assert_int_equal(a->querier_settle_ms, b->querier_settle_ms);
 }
 
 /* Takes the "#" off lines as "#key = value", which global keys are. */
@@ -397,7 +399,7 @@ static void the_shipped_example_shows_the_defaults(void **state)
 	assert_same_globals(c, d);
 	assert_int_equal(c->n_bridges, 0);
 	conf_free(c);
-	assert_int_equal(uncomment(text), 26);
+	assert_int_equal(uncomment(text), 27);
 	c = parse(text);
 	assert_same_globals(c, d);
 	conf_free(c);

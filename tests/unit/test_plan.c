@@ -235,7 +235,7 @@ static void one_port_or_option_can_keep_the_whole_bridge_on_the_kernel_path(void
 		{ "vxlan port", NULL, vxlan, PATH_TUNNEL_DEVICE },
 		{ "backup port", NULL, backup, PATH_NONE },
 		{ "backup nexthop", NULL, backup_nhid, PATH_BACKUP_NHID },
-		{ "mcast_to_unicast", NULL, to_unicast, PATH_MCAST_TO_UCAST },
+		{ "mcast_to_unicast", NULL, to_unicast, PATH_NONE },
 	};
 
 	(void)state;
@@ -258,6 +258,49 @@ static void one_port_or_option_can_keep_the_whole_bridge_on_the_kernel_path(void
 		plan_free(p);
 		world_fini(&w);
 	}
+}
+
+/* ---- multicast ---- */
+
+static void multicast_options_reach_the_model(void **state)
+{
+	struct rtmsg_info br = bridge_msg(), i = port_msg(1, ""), other = port_msg(2, "");
+	struct plan_bridge *b;
+	struct world w;
+	struct plan *p;
+
+	(void)state;
+	world_init(&w, NULL);
+	br.link.allmulti = 1;
+	br.link.bridge.flags |= BRIDGE_MCAST_SNOOPING;
+	br.link.bridge.boolopt |= BRIDGE_OPT_MCAST_VLAN_SNOOPING;
+	br.link.bridge.igmp_version = 3;
+	br.link.bridge.mld_version = 2;
+	to_unicast(&br, &i);
+	tell(&w, &br);
+	tell(&w, &i);
+	tell(&w, &other);
+	p = plan_of(&w, NULL);
+	b = &p->bridge[0];
+	assert_true(b->snooping && b->vlan_snooping && b->attr.snooping);
+	assert_true(b->attr.igmp_v3 && b->attr.mld_v2 && b->attr.allmulti);
+	assert_int_equal(b->to_unicast, i.link.ifindex);
+	plan_free(p);
+
+	br.link.allmulti = 0;
+	br.link.bridge.flags = br.link.bridge.boolopt = 0;
+	br.link.bridge.igmp_version = 2;
+	br.link.bridge.mld_version = 1;
+	i.link.brport.flags &= ~(uint32_t)BRPORT_MCAST_TO_UCAST;
+	tell(&w, &br);
+	tell(&w, &i);
+	p = plan_of(&w, NULL);
+	b = &p->bridge[0];
+	assert_false(b->snooping || b->vlan_snooping || b->attr.snooping);
+	assert_false(b->attr.igmp_v3 || b->attr.mld_v2 || b->attr.allmulti);
+	assert_int_equal(b->to_unicast, 0);
+	plan_free(p);
+	world_fini(&w);
 }
 
 /* ---- backup ports ---- */
@@ -498,6 +541,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_port_is_on_the_path_that_its_kind_and_options_allow),
 		cmocka_unit_test(one_port_or_option_can_keep_the_whole_bridge_on_the_kernel_path),
+		cmocka_unit_test(multicast_options_reach_the_model),
 		cmocka_unit_test(a_port_is_down_when_it_is_not_up_or_has_no_carrier),
 		cmocka_unit_test(a_backup_port_that_left_is_none_when_it_comes_again),
 		cmocka_unit_test(hold_time_is_the_forward_delay_while_the_topology_changes),
