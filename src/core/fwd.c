@@ -3,6 +3,9 @@
 
 #include <errno.h>
 
+#include "core/group.h"
+#include "core/mcast.h"
+
 static void drop(struct verdict *r, enum drop_reason reason)
 {
 	r->drop = reason;
@@ -165,6 +168,75 @@ static void unicast(const struct view *v, const struct view_bridge *b, const str
 	}
 }
 
+/* The entry for the frame's source, if such count, or for any (br_mdb_entry_skb_get()). */
+static const struct group *find_group(const struct view_bridge *b, struct mdb_key *k)
+{
+	static const uint16_t by_source[MDB_FAMILY_N] = {
+		[MDB_IP4] = VB_IGMP_V3, [MDB_IP6] = VB_MLD_V2
+	};
+	const struct group *g = NULL;
+
+	if (!b->groups)
+		return NULL;
+	if ((b->flags & by_source[k->family]) && b->groups->has_source[k->family])
+		g = group_find(b->groups, k);
+	if (!g) {
+		memset(k->source, 0, sizeof(k->source));
+		g = group_find(b->groups, k);
+	}
+	return g;
+}
+
+/* Of a bridge that snoops; while nobody asks for members all groups are flooded. */
+static void by_group(const struct view_bridge *b, struct mcast *m, struct verdict *r)
+{
+	static const uint16_t querier[MDB_FAMILY_N] = {
+		[MDB_L2] = VB_SNOOPING, [MDB_IP4] = VB_QUERIER4, [MDB_IP6] = VB_QUERIER6
+	};
+	const struct group *g = NULL;
+
+	if (!(b->flags & querier[m->key.family])) {
+		flood(b, FLOOD_MULTICAST, r);
+		return;
+	}
+	g = find_group(b, &m->key);
+	if (!g && !m->routers_only) {
+		flood(b, FLOOD_MULTICAST, r);
+		return;
+	}
+	if (!g) {
+		flood(b, m->key.family == MDB_IP6 ? FLOOD_ROUTER6 : FLOOD_ROUTER4, r);
+		return;
+	}
+	r->is_flood = true;
+	r->dst = g->dst;
+	r->n = g->n;
+	if (!g->n)
+		drop(r, DROP_NO_MEMBER);
+}
+
+static void multicast(const struct view_bridge *b, const struct frame *f, struct verdict *r)
+{
+	struct mcast m;
+
+	if (!(b->flags & VB_SNOOPING)) {
+		flood(b, FLOOD_MULTICAST, r);
+		return;
+	}
+	switch (mcast_parse(f, b->tpid, &m)) {
+	case MCAST_DATA:
+		m.key.vid = r->vid;
+		by_group(b, &m, r);
+		break;
+	case MCAST_CONTROL:
+		drop(r, DROP_MCAST_CONTROL);
+		break;
+	case MCAST_BAD:
+		drop(r, DROP_MCAST_BAD);
+		break;
+	}
+}
+
 /*
  * The kernel compares the length without the tag that it keeps beside the
  * frame: the bridge's own, or, on a bridge that does not filter, the outermost
@@ -182,10 +254,6 @@ static uint32_t counted_len(const struct view_bridge *b, const struct frame *f)
 void fwd_decide(const struct view *v, uint16_t in, struct frame *f, uint64_t now_ns,
 		struct verdict *out)
 {
-	static const enum flood_class class_of[] = {
-		[FRAME_MULTICAST] = FLOOD_MULTICAST,
-		[FRAME_BROADCAST] = FLOOD_BROADCAST,
-	};
 	const struct view_port *p = v->port[in];
 	const struct view_bridge *b = p ? v->bridge[p->bridge] : NULL;
 	const struct port_vlan *entry;
@@ -223,10 +291,17 @@ void fwd_decide(const struct view *v, uint16_t in, struct frame *f, uint64_t now
 		drop(r, DROP_LEARNING);
 		return;
 	}
-	if (frame_class(f) == FRAME_UNICAST)
+	switch (frame_class(f)) {
+	case FRAME_UNICAST:
 		unicast(v, b, f, r);
-	else
-		flood(b, class_of[frame_class(f)], r);
+		break;
+	case FRAME_MULTICAST:
+		multicast(b, f, r);
+		break;
+	case FRAME_BROADCAST:
+		flood(b, FLOOD_BROADCAST, r);
+		break;
+	}
 }
 
 int fwd_set_form(const struct verdict *r, struct frame *f, bool tagged)

@@ -41,7 +41,7 @@ enum model_port_flag {
 	/* A multicast router of that family is behind the port; on the host port: is the bridge. */
 	MP_ROUTER4 = 1 << 10,
 	MP_ROUTER6 = 1 << 11,
-	/* Host port only: the bridge is one for what is not IP too (mcast_router 2, permanent). */
+	/* Host port only: mcast_router 2, the bridge is one for all, also for what is not IP. */
 	MP_ROUTER_L2 = 1 << 12,
 };
 

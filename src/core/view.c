@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/flood.h"
+#include "core/group.h"
 #include "core/model.h"
 
 static void vlan_put(const struct view_vlan *cv)
@@ -53,6 +54,7 @@ static void bridge_put(const struct view_bridge *cb)
 		return;
 	for (uint32_t i = 0; i < VID_N / VIEW_CHUNK; i++)
 		chunk_put(b->chunk[i]);
+	group_table_put(b->groups);
 	free(b);
 }
 
@@ -181,7 +183,7 @@ static int add_ports(struct view *v, const struct model *m, const struct view *o
 
 static bool bridge_is_current(const struct view_bridge *ob, const struct model_bridge *b)
 {
-	if (!ob || ob->gen != b->gen || ob->fdb != b->fdb)
+	if (!ob || ob->gen != b->gen || ob->fdb != b->fdb || b->mdb.gen > ob->vlan_gen_max)
 		return false;
 	for (uint32_t i = 0; i < VID_N / VIEW_CHUNK; i++) {
 		if (b->chunk_gen[i] > ob->vlan_gen_max)
@@ -259,6 +261,25 @@ static int add_vlans(struct view_bridge *nb, struct vlan_source *s)
 	return 0;
 }
 
+static uint16_t bridge_flags(const struct model_bridge_attr *a)
+{
+	const struct {
+		bool on;
+		uint16_t flag;
+	} v[] = {
+		{ a->filtering, VB_FILTERING },       { a->learning, VB_LEARNING },
+		{ a->promisc, VB_PROMISC },           { a->standalone, VB_STANDALONE },
+		{ a->local_vlan_0, VB_LOCAL_VLAN_0 }, { a->snooping, VB_SNOOPING },
+		{ a->querier4, VB_QUERIER4 },         { a->querier6, VB_QUERIER6 },
+		{ a->igmp_v3, VB_IGMP_V3 },           { a->mld_v2, VB_MLD_V2 },
+	};
+	uint16_t flags = 0;
+
+	for (size_t i = 0; i < sizeof(v) / sizeof(v[0]); i++)
+		flags |= v[i].on ? v[i].flag : 0;
+	return flags;
+}
+
 static int add_bridge(struct view *v, const struct model *m, const struct model_bridge *b,
 		      const struct view *old, uint32_t *n_floods)
 {
@@ -284,11 +305,10 @@ static int add_bridge(struct view *v, const struct model *m, const struct model_
 	nb->count = b->count;
 	nb->host_port = b->a.host_port;
 	nb->tpid = b->a.filtering ? b->a.tpid : 0;
-	nb->flags =
-		(uint16_t)((b->a.filtering ? VB_FILTERING : 0) | (b->a.learning ? VB_LEARNING : 0) |
-			   (b->a.promisc ? VB_PROMISC : 0) | (b->a.standalone ? VB_STANDALONE : 0) |
-			   (b->a.local_vlan_0 ? VB_LOCAL_VLAN_0 : 0));
+	nb->flags = bridge_flags(&b->a);
 	err = add_vlans(nb, &s);
+	if (!err)
+		err = group_table_build(m, b, s.ob, &nb->groups);
 	if (n_floods)
 		*n_floods += s.n_floods;
 	return err;

@@ -28,6 +28,7 @@
 
 struct count_vlan;
 struct fdb;
+struct group_table;
 struct model;
 
 /* The kernel's numbers (include/uapi/linux/if_bridge.h, BR_STATE_*). */
@@ -92,8 +93,10 @@ struct flood_dst {
 
 enum flood_class {
 	FLOOD_UNKNOWN,   /* unicast that the FDB does not know */
-	FLOOD_MULTICAST, /* group addresses without a table entry */
+	FLOOD_MULTICAST, /* group addresses without a table entry, or without a querier */
 	FLOOD_BROADCAST,
+	FLOOD_ROUTER4, /* the same while a querier asks: for routers alone; IPv4 */
+	FLOOD_ROUTER6, /* IPv6 */
 	FLOOD_N,
 };
 
@@ -124,6 +127,11 @@ enum view_bridge_flag {
 	VB_PROMISC = 1 << 2,   /* the host gets every frame that is forwarded */
 	VB_STANDALONE = 1 << 3,
 	VB_LOCAL_VLAN_0 = 1 << 4, /* VLAN 0 has the host's addresses in every VLAN */
+	VB_SNOOPING = 1 << 5,     /* multicast goes by groups and routers */
+	VB_QUERIER4 = 1 << 6,     /* somebody asks for the members, per family */
+	VB_QUERIER6 = 1 << 7,
+	VB_IGMP_V3 = 1 << 8, /* entries for one source count */
+	VB_MLD_V2 = 1 << 9,
 };
 
 struct view_bridge {
@@ -137,6 +145,7 @@ struct view_bridge {
 	uint64_t gen;             /* of the model's bridge that this was made from */
 	uint64_t vlan_gen_max; /* VLANs whose generation in the model is above it have changed since
 				*/
+	const struct group_table *groups;                   /* NULL: there are none */
 	const struct view_chunk *chunk[VID_N / VIEW_CHUNK]; /* NULL: none of its VLANs has a port */
 };
 

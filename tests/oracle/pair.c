@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/fwd.h"
+#include "core/group.h"
 #include "refload.h"
 
 /* ---- words ---- */
@@ -145,6 +146,7 @@ void pair_remake(struct pair *p, uint16_t index)
 		p->has_port[i] = p->has_entries[i] = false;
 		refload_port(p->ref, i, NULL);
 	}
+	p->ref->mdb.n_members = 0;
 	/* A table goes after the last view that has it. */
 	view_free(p->view);
 	p->view = NULL;
@@ -265,6 +267,47 @@ void pair_check_fdb(struct pair *p)
 	if (s.n_learned != ref_fdb_n_learned(p->ref))
 		pair_fail(p, "FDB counts %u learned entries instead of %u",
 			  (unsigned int)s.n_learned, ref_fdb_n_learned(p->ref));
+}
+
+/* ---- groups ---- */
+
+void pair_set_member(struct pair *p, const struct mdb_key *k, uint16_t slot, uint8_t flags)
+{
+	int err = model_mdb_set(p->model, p->index, k, slot, flags);
+	bool got = !err, want = p->has_port[slot] && refload_member(p->ref, k, slot, flags);
+
+	if (got != want)
+		pair_fail(p, "membership was %schanged", got ? "" : "not ");
+	p->is_stale = true;
+}
+
+void pair_clear_groups(struct pair *p)
+{
+	model_mdb_clear(p->model, p->index);
+	p->ref->mdb.n_members = 0;
+	p->is_stale = true;
+}
+
+static void check_member(const struct mdb_key *k, uint16_t slot, uint8_t flags, void *arg)
+{
+	struct listing *l = arg;
+	uint32_t n = l->p->ref->mdb.n_members;
+	bool include = flags & MDB_INCLUDE, blocked = flags & MDB_BLOCKED;
+
+	l->n++;
+	/* Setting what is there already changes nothing. */
+	if (!refload_member(l->p->ref, k, slot, flags) || l->p->ref->mdb.n_members != n)
+		pair_fail(l->p, "slot %u is a member%s%s in VLAN %u", slot,
+			  include ? " include" : "", blocked ? " blocked" : "", k->vid);
+}
+
+void pair_check_groups(struct pair *p)
+{
+	struct listing l = { .p = p };
+
+	model_mdb_each(p->model, p->index, check_member, &l);
+	if (l.n != p->ref->mdb.n_members)
+		pair_fail(p, "%u memberships instead of %u", l.n, p->ref->mdb.n_members);
 }
 
 /* ---- frames ---- */
@@ -440,6 +483,29 @@ static void compare_ports(struct pair *p, uint16_t slot, const struct view_port 
 		pair_fail(p, "port %u of the view is stale", slot);
 }
 
+/* Each entry of @a is in @b, with the same destinations. */
+static void compare_groups(struct pair *p, const struct group_table *a, const struct group_table *b)
+{
+	if (!a != !b || (a && a->n_groups != b->n_groups)) {
+		pair_fail(p, "there are other groups than in the view that shares");
+		return;
+	}
+	for (uint32_t i = 0; a && i <= a->mask; i++) {
+		const struct group *g = a->slot[i].group;
+		const struct group *h = g ? group_find(b, &g->key) : NULL;
+		struct flood_array other;
+		bool same = h && h->n == g->n;
+
+		if (!g)
+			continue;
+		other = (struct flood_array){ .dst = h ? h->dst : NULL, .n = h ? h->n : 0 };
+		for (uint32_t j = 0; same && j < g->n; j++)
+			same = dst_in(&other, &g->dst[j]);
+		if (!same)
+			pair_fail(p, "a group in VLAN %u is stale", g->key.vid);
+	}
+}
+
 static void compare_bridges(struct pair *p, const struct view_bridge *a,
 			    const struct view_bridge *b)
 {
@@ -454,6 +520,8 @@ static void compare_bridges(struct pair *p, const struct view_bridge *a,
 	}
 	for (uint16_t vid = 0; a && !p->has_failed && vid < VID_N; vid++)
 		compare_floods(p, vid, view_vlan(a, vid), view_vlan(b, vid));
+	if (a && !p->has_failed)
+		compare_groups(p, a->groups, b->groups);
 }
 
 void pair_check_view(struct pair *p)

@@ -75,11 +75,17 @@ void pair_age(struct pair *p, uint64_t hold_ns, uint32_t n_buckets);
 void pair_set_max_learned(struct pair *p, uint32_t n);
 void pair_set_granularity(struct pair *p, uint64_t ns);
 
+/* As model_mdb_set() of the bridge. */
+void pair_set_member(struct pair *p, const struct mdb_key *k, uint16_t slot, uint8_t flags);
+void pair_clear_groups(struct pair *p);
+
 /* Puts the frame in at both and compares all that leaves. */
 void pair_frame(struct pair *p, uint16_t in, const uint8_t *bytes, uint32_t len);
 
 /* Compares the tables, entry by entry. */
 void pair_check_fdb(struct pair *p);
+/* Compares the groups of the model, membership by membership. */
+void pair_check_groups(struct pair *p);
 /* Compares the view with one that shares nothing. */
 void pair_check_view(struct pair *p);
 

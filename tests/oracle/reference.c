@@ -333,6 +333,59 @@ static void flood(const struct ref *r, const struct held *h, uint64_t dst, struc
 		out->drop = DROP_NO_MEMBER;
 }
 
+/* br_multicast_flood(), and the host's copy of it. */
+static void by_group(const struct ref *r, const struct held *h, const struct ref_mcast *f,
+		     struct ref_result *out)
+{
+	uint32_t n = 0;
+	bool up;
+
+	for (uint16_t i = 1; i < REF_SLOTS; i++) {
+		const struct ref_port *p = &r->port[i];
+		bool is_router = f->routers == REF_IPV6 ? p->router6 : p->router4;
+		enum drop_reason why;
+
+		if (!p->exists || i == r->host)
+			continue;
+		if (!is_router && !ref_mcast_wants(&r->mdb, f, i, false))
+			continue;
+		why = should_deliver(r, h, i);
+		if (why == DROP_EGRESS_STATE || why == DROP_EGRESS_VLAN)
+			continue;
+		n++;
+		out->copy[i].why = why;
+		if (!why)
+			deliver(r, h, i, &out->copy[i]);
+	}
+	up = r->promisc || r->mdb.allmulti;
+	if (r->host) {
+		const struct ref_port *p = &r->port[r->host];
+
+		up = up || ref_mcast_wants(&r->mdb, f, r->host, true);
+		/* br_multicast_is_router() */
+		up = up || p->router_always || (f->protocol == REF_IPV4 && p->router4) ||
+		     (f->protocol == REF_IPV6 && p->router6);
+	}
+	if (up)
+		n += pass_up(r, h, out);
+	if (!n)
+		out->drop = DROP_NO_MEMBER;
+}
+
+static void multicast(const struct ref *r, const struct held *h, uint64_t dst,
+		      struct ref_result *out)
+{
+	struct ref_mcast f;
+
+	out->drop = ref_mcast_look(&r->mdb, h->bytes, h->len, h->vid, &f);
+	if (out->drop)
+		return;
+	if (f.flooded)
+		flood(r, h, dst, out);
+	else
+		by_group(r, h, &f, out);
+}
+
 static void unicast(struct ref *r, const struct held *h, uint64_t dst, struct ref_result *out)
 {
 	const struct ref_entry *e = ref_fdb_find(r, dst, h->vid);
@@ -407,8 +460,10 @@ void ref_frame(struct ref *r, uint16_t in, const uint8_t *p, uint32_t len, uint6
 		out->learned = ref_fdb_learn(r, src, h.vid, in, now_ns);
 	if (state == REF_LEARNING)
 		out->drop = DROP_LEARNING;
-	else if (is_group(dst))
+	else if (dst == 0xffffffffffff)
 		flood(r, &h, dst, out);
+	else if (is_group(dst))
+		multicast(r, &h, dst, out);
 	else
 		unicast(r, &h, dst, out);
 }

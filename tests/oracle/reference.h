@@ -20,6 +20,7 @@
 
 #include "core/drop.h"
 #include "core/fdb.h"
+#include "refmcast.h"
 #include "util/mac.h"
 
 #define REF_SLOTS   64
@@ -51,6 +52,8 @@ struct ref_port {
 	bool isolated;
 	bool hairpin;
 	bool proxyarp;
+	bool router4, router6; /* of the host: it is one itself */
+	bool router_always;    /* host only: mcast_router 2 */
 	bool is_down;
 	uint16_t backup; /* slot, 0: none */
 	uint8_t state;
@@ -74,6 +77,7 @@ struct ref {
 	uint16_t vlan_protocol;
 	uint16_t host; /* slot, 0: there is none */
 	struct ref_port port[REF_SLOTS];
+	struct ref_mdb mdb;
 
 	/* The table, and what ours bounds it with beyond the kernel. */
 	uint32_t max_entries;

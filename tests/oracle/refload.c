@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "refload.h"
 
+#include <arpa/inet.h>
 #include <string.h>
 
 static const char *const state_name[] = { "disabled", "listening", "learning", "forwarding",
@@ -15,6 +16,12 @@ void refload_bridge(struct ref *r, const struct model_bridge_attr *a)
 	r->ageing = a->learning;
 	r->local_vlan_0 = a->local_vlan_0;
 	r->host = a->host_port;
+	r->mdb.snooping = a->snooping;
+	r->mdb.querier4 = a->querier4;
+	r->mdb.querier6 = a->querier6;
+	r->mdb.igmp3 = a->igmp_v3;
+	r->mdb.mld2 = a->mld_v2;
+	r->mdb.allmulti = a->allmulti;
 }
 
 void refload_port(struct ref *r, uint16_t slot, const struct model_port_attr *a)
@@ -22,8 +29,10 @@ void refload_port(struct ref *r, uint16_t slot, const struct model_port_attr *a)
 	struct ref_port *p = &r->port[slot];
 
 	p->exists = a != NULL;
-	if (!a)
+	if (!a) {
+		ref_mdb_port_gone(&r->mdb, slot);
 		return;
+	}
 	p->learning = a->flags & MP_LEARNING;
 	p->unicast_flood = a->flags & MP_UNICAST_FLOOD;
 	p->mcast_flood = a->flags & MP_MCAST_FLOOD;
@@ -31,6 +40,9 @@ void refload_port(struct ref *r, uint16_t slot, const struct model_port_attr *a)
 	p->isolated = a->flags & MP_ISOLATED;
 	p->hairpin = a->flags & MP_HAIRPIN;
 	p->proxyarp = a->flags & MP_PROXYARP;
+	p->router4 = a->flags & MP_ROUTER4;
+	p->router6 = a->flags & MP_ROUTER6;
+	p->router_always = a->flags & MP_ROUTER_L2;
 	p->is_down = a->flags & MP_DOWN;
 	p->backup = a->backup;
 	p->state = a->state;
@@ -44,6 +56,59 @@ void refload_port(struct ref *r, uint16_t slot, const struct model_port_attr *a)
 			p->vlan[p->n_vlans++] = (struct ref_vlan){ .vid = vid,
 								   .is_untagged = mv & MV_UNTAGGED,
 								   .state = MV_STATE_OF(mv) };
+	}
+}
+
+static struct ref_entry_name entry_name(const struct mdb_key *k)
+{
+	struct ref_entry_name n = { .vid = k->vid };
+
+	n.protocol = k->family == MDB_IP4   ? REF_IPV4
+		     : k->family == MDB_IP6 ? REF_IPV6
+					    : REF_ETHERNET;
+	memcpy(n.group, k->group, sizeof(n.group));
+	memcpy(n.source, k->source, sizeof(n.source));
+	return n;
+}
+
+bool refload_member(struct ref *r, const struct mdb_key *k, uint16_t slot, uint8_t flags)
+{
+	struct ref_member e = { .of = entry_name(k),
+				.port = slot,
+				.include = flags & MDB_INCLUDE,
+				.blocked = flags & MDB_BLOCKED };
+
+	return flags ? ref_mdb_set(&r->mdb, &e) : ref_mdb_del(&r->mdb, &e.of, slot);
+}
+
+static void print_address(FILE *to, int protocol, const uint8_t *p)
+{
+	char text[INET6_ADDRSTRLEN];
+	struct mac mac;
+
+	memcpy(mac.b, p, MAC_LEN);
+	if (protocol == REF_ETHERNET)
+		fputs(mac_format(&mac, text), to);
+	else
+		fputs(inet_ntop(protocol == REF_IPV6 ? AF_INET6 : AF_INET, p, text, sizeof(text)),
+		      to);
+}
+
+static void print_mdb(FILE *to, const struct ref_mdb *m)
+{
+	if (m->snooping)
+		fprintf(to, "snooping%s%s%s%s%s\n", m->querier4 ? ", querier4" : "",
+			m->querier6 ? ", querier6" : "", m->igmp3 ? ", igmp3" : "",
+			m->mld2 ? ", mld2" : "", m->allmulti ? ", allmulti" : "");
+	for (uint32_t i = 0; i < m->n_members; i++) {
+		const struct ref_member *e = &m->member[i];
+
+		fprintf(to, "group ");
+		print_address(to, e->of.protocol, e->of.group);
+		fputs(" from ", to);
+		print_address(to, e->of.protocol, e->of.source);
+		fprintf(to, " vlan %u: slot %u%s%s\n", e->of.vid, e->port,
+			e->include ? " include" : "", e->blocked ? " blocked" : "");
 	}
 }
 
@@ -92,10 +157,13 @@ void refload_print(FILE *to, const struct ref *r)
 				p->bcast_flood ? "" : ", no bcast flood",
 				p->isolated ? ", isolated" : "", p->hairpin ? ", hairpin" : "",
 				p->proxyarp ? ", proxyarp" : "");
+		fprintf(to, "%s%s%s,", p->router4 ? ", router4" : "", p->router6 ? ", router6" : "",
+			p->router_always ? ", router" : "");
 		if (p->backup)
 			fprintf(to, " (%s, backup port %u)", p->is_down ? "down" : "up", p->backup);
 		print_vlans(to, p);
 	}
+	print_mdb(to, &r->mdb);
 	for (uint32_t i = 0; i < r->n_entries; i++) {
 		fputs("fdb: ", to);
 		refload_print_entry(to, &r->entry[i].e);

@@ -4,7 +4,9 @@
 #include <string.h>
 
 #include "core/frame.h"
+#include "dice.h"
 #include "refload.h"
+#include "steps_mcast.h"
 
 #define N(a) (sizeof(a) / sizeof((a)[0]))
 
@@ -17,29 +19,9 @@ static const uint64_t groups[] = { 0x01005e010203, 0x333300000001, 0x0180c200001
 #define N_STATIONS 10
 #define N_RARE     120
 
-struct dice {
-	uint64_t state;
+static const struct mcast_world mcast_world = {
+	.vid = vids, .n_vids = N(vids), .group = groups, .n_groups = N(groups)
 };
-
-/* splitmix64 */
-static uint64_t roll64(struct dice *d)
-{
-	uint64_t z = d->state += 0x9e3779b97f4a7c15;
-
-	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
-	z = (z ^ z >> 27) * 0x94d049bb133111eb;
-	return z ^ z >> 31;
-}
-
-static uint32_t roll(struct dice *d, uint32_t n)
-{
-	return (uint32_t)(roll64(d) % n);
-}
-
-static bool chance(struct dice *d, uint32_t percent)
-{
-	return roll(d, 100) < percent;
-}
 
 static uint16_t roll_vid(struct dice *d)
 {
@@ -90,7 +72,8 @@ static uint16_t roll_flags(struct dice *d)
 		uint32_t percent;
 	} flags[] = { { MP_LEARNING, 85 },    { MP_UNICAST_FLOOD, 85 }, { MP_MCAST_FLOOD, 85 },
 		      { MP_BCAST_FLOOD, 85 }, { MP_ISOLATED, 30 },      { MP_HAIRPIN, 20 },
-		      { MP_PROXYARP, 8 },     { MP_CSUM, 50 },          { MP_DOWN, 30 } };
+		      { MP_PROXYARP, 8 },     { MP_CSUM, 50 },          { MP_DOWN, 30 },
+		      { MP_ROUTER4, 15 },     { MP_ROUTER6, 15 } };
 	uint16_t f = 0;
 
 	for (size_t i = 0; i < N(flags); i++)
@@ -157,6 +140,7 @@ static void host_again(struct pair *p, struct dice *d)
 
 	if (was)
 		model_port_del(p->model, PAIR_HOST);
+	ref_mdb_port_gone(&p->ref->mdb, PAIR_HOST);
 	p->is_stale = true;
 	if (chance(d, 50))
 		pair_check_view(p);
@@ -423,9 +407,9 @@ static uint64_t roll_dst(struct dice *d)
 {
 	uint32_t n = roll(d, 100);
 
-	if (n < 65)
+	if (n < 50)
 		return roll_station(d);
-	if (n < 80)
+	if (n < 62)
 		return BROADCAST;
 	if (n < 98)
 		return groups[roll(d, N(groups))];
@@ -441,9 +425,10 @@ static uint64_t roll_src(struct dice *d)
 
 static uint32_t roll_frame(const struct pair *p, struct dice *d, uint8_t *buf)
 {
-	static const uint8_t types[][2] = { { 8, 0 }, { 0x86, 0xdd }, { 8, 6 }, { 0, 60 } };
+	static const uint16_t types[] = { 0x0800, 0x0800, 0x86dd, 0x86dd, 0x0806, 60 };
 	static const uint8_t n_tags[] = { 0, 0, 0, 1, 1, 1, 1, 2, 2, 3 };
-	uint32_t len = 12, want;
+	uint32_t len = 12, want, l3;
+	uint16_t type;
 
 	put_mac(buf, roll_dst(d));
 	put_mac(buf + 6, roll_src(d));
@@ -453,14 +438,18 @@ static uint32_t roll_frame(const struct pair *p, struct dice *d, uint8_t *buf)
 
 		len += put_tag(d, own ? p->br.tpid : other, buf + len);
 	}
-	memcpy(buf + len, types[roll(d, N(types))], 2);
+	type = types[roll(d, N(types))];
+	buf[len] = (uint8_t)(type >> 8);
+	buf[len + 1] = (uint8_t)type;
 	len += 2;
+	l3 = len;
 	/* Around the longest that some port sends. */
 	want = mtus[roll(d, N(mtus) - 1)] + 14 + 4 - 6 + roll(d, 16);
 	if (chance(d, 2))
 		want = mtus[N(mtus) - 1] + 12 + roll(d, 16);
 	for (; len < want; len++)
 		buf[len] = (uint8_t)roll64(d);
+	mcast_packet(d, type, buf + l3, len - l3);
 	return chance(d, 3) ? roll(d, 30) : len;
 }
 
@@ -493,6 +482,26 @@ static void wait_long(struct pair *p, struct dice *d)
 	p->now_ns += ticks * PAIR_TICK_NS;
 }
 
+static void member(struct pair *p, struct dice *d)
+{
+	mcast_member(p, d, &mcast_world);
+}
+
+static void clear_groups(struct pair *p, struct dice *d)
+{
+	mcast_clear(p, d, &mcast_world);
+}
+
+static void snooping(struct pair *p, struct dice *d)
+{
+	mcast_bridge(p, d, &mcast_world);
+}
+
+static void router(struct pair *p, struct dice *d)
+{
+	mcast_router(p, d, &mcast_world);
+}
+
 static const struct {
 	uint32_t weight; /* of 1000 */
 	void (*run)(struct pair *p, struct dice *d);
@@ -500,7 +509,8 @@ static const struct {
 	{ 30, change_port },   { 20, change_vlan }, { 10, change_vlans }, { 8, change_tree },
 	{ 12, change_bridge }, { 15, come_or_go },  { 4, host_again },    { 2, remake },
 	{ 40, add_entry },     { 10, del_entry },   { 10, flag_entry },   { 6, flush },
-	{ 10, age },           { 5, tune },         { 5, wait_long },     { 1000, frame },
+	{ 10, age },           { 5, tune },         { 5, wait_long },     { 60, member },
+	{ 1, clear_groups },   { 20, snooping },    { 10, router },       { 1000, frame },
 };
 
 void step_run(struct pair *p, uint64_t seed)
@@ -513,8 +523,10 @@ void step_run(struct pair *p, uint64_t seed)
 		n -= kinds[i++].weight;
 	kinds[i].run(p, &d);
 	pair_check_fdb(p);
-	if (roll(&d, 200) == 0)
+	if (roll(&d, 200) == 0) {
+		pair_check_groups(p);
 		pair_check_view(p);
+	}
 	if (roll(&d, 4) == 0)
 		fdb_maintain(p->fdb, p->now_ns);
 }

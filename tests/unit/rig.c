@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "rig.h"
 
+#include <arpa/inet.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -46,9 +47,9 @@ static void vlan_word(struct model_port_attr *a, const char *text)
 static void port_word(struct model_port_attr *a, const char *text)
 {
 	static const struct word set[] = {
-		{ "isolated", MP_ISOLATED },
-		{ "hairpin", MP_HAIRPIN },
-		{ "proxyarp", MP_PROXYARP },
+		{ "isolated", MP_ISOLATED }, { "hairpin", MP_HAIRPIN },
+		{ "proxyarp", MP_PROXYARP }, { "router4", MP_ROUTER4 },
+		{ "router6", MP_ROUTER6 },   { "routerl2", MP_ROUTER_L2 },
 		{ "down", MP_DOWN },
 	};
 	static const struct word cleared[] = {
@@ -89,24 +90,38 @@ struct model_port_attr rig_port_attr(const char *text)
 	return a;
 }
 
+static bool bridge_word(struct model_bridge_attr *b, const char *text)
+{
+	const struct {
+		const char *text;
+		bool *on;
+	} words[] = {
+		{ "filter", &b->filtering },  { "promisc", &b->promisc },
+		{ "mst", &b->mst },           { "local0", &b->local_vlan_0 },
+		{ "snoop", &b->snooping },    { "querier4", &b->querier4 },
+		{ "querier6", &b->querier6 }, { "igmp3", &b->igmp_v3 },
+		{ "mld2", &b->mld_v2 },       { "allmulti", &b->allmulti },
+	};
+
+	for (size_t i = 0; i < N_ELEM(words); i++) {
+		if (!strcmp(words[i].text, text)) {
+			*words[i].on = true;
+			return true;
+		}
+	}
+	return false;
+}
+
 static void bridge_part(struct rig *r, char *words)
 {
 	char *save;
 
 	for (char *w = strtok_r(words, " ", &save); w; w = strtok_r(NULL, " ", &save)) {
-		if (!strcmp(w, "filter"))
-			r->br.filtering = true;
-		else if (!strcmp(w, "ad"))
+		if (!strcmp(w, "ad"))
 			r->br.tpid = FRAME_TPID_AD;
-		else if (!strcmp(w, "promisc"))
-			r->br.promisc = true;
-		else if (!strcmp(w, "mst"))
-			r->br.mst = true;
-		else if (!strcmp(w, "local0"))
-			r->br.local_vlan_0 = true;
 		else if (!strcmp(w, "noage"))
 			r->br.learning = false;
-		else
+		else if (!bridge_word(&r->br, w))
 			fail_msg("\"%s\" is no word of a bridge", w);
 	}
 }
@@ -133,6 +148,50 @@ static void fdb_part(struct rig *r, const char *words)
 	assert_int_equal(fdb_add(r->fdb, &e), 0);
 }
 
+/* An address and, if there is one, the source behind "/"; IPv4, IPv6 or Ethernet. */
+struct mdb_key rig_mdb_key(const char *text, uint16_t vid)
+{
+	struct mdb_key k = { .vid = vid };
+	char copy[128], *source;
+	unsigned int b[MDB_L2_LEN];
+
+	snprintf(copy, sizeof(copy), "%s", text);
+	source = strchr(copy, '/');
+	if (source)
+		*source++ = '\0';
+	if (sscanf(copy, "%x:%x:%x:%x:%x:%x", &b[0], &b[1], &b[2], &b[3], &b[4], &b[5]) ==
+	    MDB_L2_LEN) {
+		for (int i = 0; i < MDB_L2_LEN; i++)
+			k.group[i] = (uint8_t)b[i];
+		return k;
+	}
+	k.family = strchr(copy, ':') ? MDB_IP6 : MDB_IP4;
+	if (inet_pton(k.family == MDB_IP6 ? AF_INET6 : AF_INET, copy, k.group) != 1 ||
+	    (source && inet_pton(k.family == MDB_IP6 ? AF_INET6 : AF_INET, source, k.source) != 1))
+		fail_msg("\"%s\" is no group", text);
+	return k;
+}
+
+static void mdb_part(struct rig *r, const char *words)
+{
+	static const struct word flags[] = { { "include", MDB_INCLUDE },
+					     { "blocked", MDB_BLOCKED } };
+	char copy[128], *save, *group, *vid, *slot, *w;
+	uint8_t f = MDB_MEMBER;
+	struct mdb_key k;
+
+	snprintf(copy, sizeof(copy), "%s", words);
+	group = strtok_r(copy, " ", &save);
+	vid = strtok_r(NULL, " ", &save);
+	slot = strtok_r(NULL, " ", &save);
+	if (!slot)
+		fail_msg("\"%s\" is no membership", words);
+	for (w = strtok_r(NULL, " ", &save); w; w = strtok_r(NULL, " ", &save))
+		f |= (uint8_t)find(flags, N_ELEM(flags), w);
+	k = rig_mdb_key(group, (uint16_t)atoi(vid));
+	assert_int_equal(model_mdb_set(r->m, 0, &k, (uint16_t)atoi(slot), f), 0);
+}
+
 static void part(struct rig *r, char *text)
 {
 	struct model_port_attr a;
@@ -152,10 +211,15 @@ static void part(struct rig *r, char *text)
 		fdb_part(r, rest);
 		return;
 	}
+	if (!strcmp(text, "mdb")) {
+		mdb_part(r, rest);
+		return;
+	}
 	a = rig_port_attr(rest);
 	slot = *text == 'h' ? RIG_HOST : (uint16_t)atoi(text);
 	if (slot == RIG_HOST) {
-		a.flags = MP_HOST;
+		a.flags &= MP_ROUTER4 | MP_ROUTER6 | MP_ROUTER_L2;
+		a.flags |= MP_HOST;
 		r->br.host_port = RIG_HOST;
 		assert_int_equal(model_bridge_set(r->m, 0, &r->br, r->fdb, NULL, NULL), 0);
 	}
@@ -165,7 +229,7 @@ static void part(struct rig *r, char *text)
 void rig_open(struct rig *r, const char *bridge)
 {
 	const struct fdb_config cfg = { .max_entries = 1024, .seed = { 1, 2 } };
-	char copy[512], *save;
+	char copy[1024], *save;
 
 	*r = (struct rig){ .br = { .learning = true, .tpid = FRAME_TPID_Q } };
 	r->m = model_new();
@@ -225,20 +289,50 @@ static uint8_t *put_tags(uint8_t *p, const char *text)
 	return p;
 }
 
+/* The payload becomes a UDP packet to the group, from the source, of a whole header. */
+static void put_packet(const struct mdb_key *k, uint8_t *p, uint32_t len)
+{
+	uint32_t sum = 0;
+
+	if (k->family == MDB_IP6) {
+		memset(p, 0, 8);
+		p[0] = 0x60;
+		put16(p + 4, (uint16_t)(len - 40));
+		p[6] = 17;
+		memcpy(p + 8, k->source, MDB_IP6_LEN);
+		memcpy(p + 24, k->group, MDB_IP6_LEN);
+		return;
+	}
+	memset(p, 0, 12);
+	p[0] = 0x45;
+	put16(p + 2, (uint16_t)len);
+	p[9] = 17;
+	memcpy(p + 12, k->source, MDB_IP4_LEN);
+	memcpy(p + 16, k->group, MDB_IP4_LEN);
+	for (int i = 0; i < 20; i += 2)
+		sum += (uint32_t)(p[i] << 8 | p[i + 1]);
+	put16(p + 10, (uint16_t) ~((sum & 0xffff) + (sum >> 16)));
+}
+
 static uint32_t make_frame(const char *text, const char *tags, uint8_t *buf)
 {
 	struct mac dst = mac_from_u64(address(text)), src = mac_from_u64(address(text + 3));
 	const char *more = strchr(text, '+');
 	uint32_t n = PAYLOAD_LEN + (more ? (uint32_t)atoi(more + 1) : 0);
+	const char *ip = strstr(text, "ip=");
+	struct mdb_key k = ip ? rig_mdb_key(ip + 3, 0) : (struct mdb_key){ 0 };
 	uint8_t *p = buf + 2 * MAC_LEN;
+	uint16_t type = !ip ? 0x88b5 : k.family == MDB_IP6 ? 0x86dd : 0x0800;
 
 	memcpy(buf, dst.b, MAC_LEN);
 	memcpy(buf + MAC_LEN, src.b, MAC_LEN);
-	p = put16(put_tags(p, tags), 0x88b5);
+	p = put16(put_tags(p, tags), type);
 	assert_true((size_t)(p - buf) + n <= RIG_MAX_LEN);
 	for (uint32_t i = 0; i < n; i++)
-		*p++ = (uint8_t)(i * 7);
-	return (uint32_t)(p - buf);
+		p[i] = (uint8_t)(i * 7);
+	if (ip)
+		put_packet(&k, p, n);
+	return (uint32_t)(p - buf) + n;
 }
 
 uint32_t rig_frame(const char *text, uint8_t *buf)

@@ -6,16 +6,20 @@
  * Bridge: parts between ';', words between spaces. The first word says of what.
  *
  *	br filter ad promisc mst        what the bridge has on; also noage (ageing time 0)
- *	                                and local0 (fdb_local_vlan_0)
+ *	                                and local0 (fdb_local_vlan_0); of multicast: snoop
+ *	                                querier4 querier6 igmp3 mld2 allmulti
  *	1 10pu 20 30=4 -flood hairpin   port in slot 1: VLANs (p pvid, u untagged, = state), flags
  *	h 10                            the host, slot RIG_HOST
  *	fdb 09 10 1 static              station 09 in VLAN 10 is behind slot 1
+ *	mdb 239.1.1.1/10.0.0.1 10 1     slot 1 is in the group, from that source, in VLAN 10
  *
- * Flags of a port: -learn -flood -mcast -bcast isolated hairpin proxyarp,
- * state=N, mtu=N. An entry's: static sticky local extern user.
+ * Flags of a port: -learn -flood -mcast -bcast isolated hairpin proxyarp router4
+ * router6 routerl2, state=N, mtu=N. An entry's: static sticky local extern user.
+ * A membership's: include blocked.
  *
  * Frame: "DST<SRC TAGS", TAGS outermost first, qVID or aVID (802.1Q, 802.1ad),
  * ".N" behind it for the priority and a final d for DEI; "+N" more bytes.
+ * " ip=GROUP/SOURCE" makes it an IPv4 or IPv6 packet to that group.
  * Addresses: two digits are a station, "ff" broadcast, "mc" a group address,
  * "00" zero.
  */
@@ -53,6 +57,9 @@ void rig_close(struct rig *r);
 
 /* The attributes that the text of one port gives; @br is what the bridge filters. */
 struct model_port_attr rig_port_attr(const char *text);
+
+/* "GROUP" or "GROUP/SOURCE", of IPv4, IPv6, or an Ethernet address alone. */
+struct mdb_key rig_mdb_key(const char *text, uint16_t vid);
 
 /* Bytes of the frame in @buf; their number. */
 uint32_t rig_frame(const char *text, uint8_t *buf);
