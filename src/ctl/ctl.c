@@ -12,6 +12,7 @@
 
 #include "config.h"
 #include "ctl/ctlsock.h"
+#include "ctl/due.h"
 #include "ctl/guard.h"
 #include "ctl/hostpair.h"
 #include "ctl/notify.h"
@@ -21,9 +22,7 @@
 #include "ctl/state.h"
 #include "util/clock.h"
 
-#define TICK_MSEC       50
 #define EVENT_DATAGRAMS 4096 /* read at once: a storm must not keep the loop for ever */
-#define GUARD_PAUSE_NS  (5 * NSEC_PER_SEC)
 #define LOOK_PAUSE_NS   (5 * NSEC_PER_SEC)
 #define RESYNC_PAUSE_NS (NSEC_PER_SEC)
 #define RESYNC_TRIES    8 /* interrupted dumps in a row before the loop gets a turn */
@@ -259,7 +258,7 @@ static void check_ports(struct ctl *c)
 {
 	bool look = c->now_ns - c->looked_ns >= LOOK_PAUSE_NS;
 
-	if (c->now_ns - c->checked_ns < NSEC_PER_SEC)
+	if (c->now_ns - c->checked_ns < DUE_CHECK_NS)
 		return;
 	c->checked_ns = c->now_ns;
 	c->poll_wanted = true;
@@ -284,6 +283,17 @@ static void check_ports(struct ctl *c)
 	}
 }
 
+static void sleep_until(struct ctl *c, uint64_t due_ns)
+{
+	int64_t us = clock_diff(due_ns, clock_now_ns()) / 1000 + 1;
+	struct timeval wait = { 0, 1000 };
+
+	if (us > 1000)
+		wait = (struct timeval){ us / 1000000, us % 1000000 };
+	/* It is in the queue already, or was: this needs no memory. */
+	(void)event_add(c->ev_tick, &wait);
+}
+
 static void round_run(struct ctl *c)
 {
 	c->now_ns = clock_now_ns();
@@ -302,6 +312,7 @@ static void round_run(struct ctl *c)
 	brpoll_ask(c);
 	mdbsync_run(c);
 	brpoll_decide(c);
+	sleep_until(c, due_ns(c));
 }
 
 static void on_event(evutil_socket_t fd, short what, void *arg)
@@ -314,13 +325,13 @@ static void on_event(evutil_socket_t fd, short what, void *arg)
 /*
  * Not everything that the guard looks at is announced (ebtables, sysctls, tcx
  * programs), so it looks again every few seconds. What could not be read is read
- * again with the next tick; until then the last answers hold.
+ * again soon; until then the last answers hold.
  */
 static void guard_look(struct ctl *c)
 {
 	int err;
 
-	if (!c->guard || (!c->guard_wanted && c->now_ns - c->guard_at_ns < GUARD_PAUSE_NS))
+	if (!c->guard || (!c->guard_wanted && c->now_ns - c->guard_at_ns < DUE_GUARD_NS))
 		return;
 	err = guard_refresh(c->guard);
 	c->guard_at_ns = c->now_ns;
@@ -486,7 +497,7 @@ static int add_events(struct ctl *c)
 		int sig;
 		event_callback_fn fn;
 	} signals[] = { { SIGTERM, on_stop }, { SIGINT, on_stop }, { SIGHUP, on_reload } };
-	const struct timeval tick = { .tv_usec = TICK_MSEC * 1000 };
+	const struct timeval tick = { 0, 0 };
 
 	c->base = event_base_new();
 	if (!c->base)
@@ -498,7 +509,7 @@ static int add_events(struct ctl *c)
 	}
 	c->ev_rt = add_event(c, rtsock_event_fd(c->rt), EV_READ, on_event);
 	c->ev_dp = add_event(c, dp_event_fd(c->dp), EV_READ, on_event);
-	c->ev_tick = event_new(c->base, -1, EV_PERSIST, on_tick, c);
+	c->ev_tick = event_new(c->base, -1, 0, on_tick, c);
 	if (!c->ev_rt || !c->ev_dp || !c->ev_tick || event_add(c->ev_tick, &tick))
 		return -ENOMEM;
 	if (c->guard) {

@@ -24,7 +24,7 @@ struct write {
 /*
  * The writes of one batch, from before they are sent until the events that they
  * caused have been read. Outside of that n is 0, or counts what was put right
- * and goes with the next batch, at the next tick at the latest.
+ * and goes with the next batch, soon (ctl.is_writing).
  */
 static struct batch {
 	struct write w[BATCH];
@@ -176,8 +176,30 @@ static void batch_add(struct ctl *c, uint64_t key, uint16_t bridge, uint16_t slo
 	};
 }
 
+/* True if one is growing: then it wants to be seen to soon. */
+static bool maintain_tables(struct ctl *c)
+{
+	bool is_growing = false;
+
+	for (uint32_t i = 0; i < XB_MAX_BRIDGES; i++) {
+		if (c->bridge[i].is_used && c->bridge[i].fdb)
+			is_growing = fdb_maintain(c->bridge[i].fdb, c->now_ns) || is_growing;
+	}
+	return is_growing;
+}
+
+/* @n_read: some stations are new, and may need a larger table. */
+static bool run_end(struct ctl *c, uint64_t n_read, bool more)
+{
+	if (n_read)
+		c->is_growing = maintain_tables(c);
+	c->is_writing = batch.n != 0;
+	return more;
+}
+
 bool learn_run(struct ctl *c)
 {
+	uint64_t n_read = 0;
 	struct dp_learn v[BATCH];
 
 	for (uint32_t k = 0; k < BATCHES_MAX; k++) {
@@ -185,7 +207,8 @@ bool learn_run(struct ctl *c)
 		uint32_t n = dp_learn_read(c->dp, v, BATCH);
 
 		if (!n)
-			return false;
+			return run_end(c, n_read, false);
+		n_read += n;
 		for (uint32_t i = 0; i < n; i++) {
 			done[v[i].worker] = v[i].seq;
 			if (v[i].kind != DP_LEARN_REFRESH &&
@@ -198,7 +221,7 @@ bool learn_run(struct ctl *c)
 				dp_learn_done(c->dp, (uint8_t)i, done[i]);
 		}
 	}
-	return true;
+	return run_end(c, n_read, true);
 }
 
 /* ---- refresh and ageing ---- */
@@ -277,10 +300,9 @@ void learn_refresh(struct ctl *c)
 	for (uint32_t i = 0; i < XB_MAX_BRIDGES; i++) {
 		struct ctl_bridge *b = &c->bridge[i];
 
-		if (!b->is_used || !b->fdb)
-			continue;
-		walk_bridge(c, b);
-		(void)fdb_maintain(b->fdb, c->now_ns);
+		if (b->is_used && b->fdb)
+			walk_bridge(c, b);
 	}
+	c->is_growing = maintain_tables(c);
 	batch_send(c);
 }

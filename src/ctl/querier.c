@@ -98,6 +98,20 @@ enum querier_state querier_state(const struct querier *q, uint64_t now_ns, enum 
 	return s;
 }
 
+uint64_t querier_next_ns(const struct querier *q, uint64_t now_ns)
+{
+	const uint64_t ends[] = { q->wait_until_ns, q->lost_until_ns,
+				  q->other_ends_ns > MARGIN_NS ? q->other_ends_ns - MARGIN_NS + 1
+							       : 0 };
+	uint64_t next = UINT64_MAX;
+
+	for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {
+		if (ends[i] > now_ns && ends[i] < next)
+			next = ends[i];
+	}
+	return next;
+}
+
 uint64_t querier_wait_ns(const struct querier *q, uint64_t now_ns)
 {
 	enum querier_why why;

@@ -76,6 +76,9 @@ void querier_update(struct querier *q, const struct querier_reading *r, uint64_t
 /* The state at @now_ns, at or after the last reading; @why may be NULL. */
 enum querier_state querier_state(const struct querier *q, uint64_t now_ns, enum querier_why *why);
 
+/* When the state may become another one without a reading, after @now_ns; UINT64_MAX: never. */
+uint64_t querier_next_ns(const struct querier *q, uint64_t now_ns);
+
 /* How long the wait still lasts, 0 unless the state's reason is QUERIER_WHY_WAITING. */
 uint64_t querier_wait_ns(const struct querier *q, uint64_t now_ns);
 

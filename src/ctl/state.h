@@ -11,6 +11,7 @@
  *	mdbsync.c    its multicast groups and router ports likewise
  *	brpoll.c     what it does not tell of bridges by itself; who decides multicast
  *	learn.c      what workers learned into the kernel's table; refresh, ageing
+ *	due.c        when to look again if nothing happens
  *	show.c       everything as JSON
  *
  * Control thread only.
@@ -176,6 +177,8 @@ struct ctl {
 	bool poll_wanted;    /* what bridges do not tell has to be asked for */
 	bool routers_wanted; /* router ports too, at once */
 	uint64_t routers_next_ns;
+	bool is_growing;     /* a table is: fdb_maintain() has to be called soon */
+	bool is_writing;     /* stations wait for the next batch to the kernel */
 	bool statics_wanted; /* static entries of the file may have changed */
 	bool is_gate_open;
 	bool is_overdue;         /* a resync takes too long: the kernel's bridges are shut */
@@ -295,7 +298,10 @@ void brpoll_decide(struct ctl *c);
  */
 bool learn_run(struct ctl *c);
 
-/* A part of the walk that refreshes active stations and ages ours. Called every tick. */
+/*
+ * The part of the walk that refreshes active stations and ages ours which is due by
+ * now; tables that have to grow do.
+ */
 void learn_refresh(struct ctl *c);
 
 /* True if @n is the kernel's echo of a write that is under way, or older than it. */

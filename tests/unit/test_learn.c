@@ -509,6 +509,27 @@ static const struct verify_difference *find_difference(const struct verify_resul
 	return NULL;
 }
 
+static void a_table_that_fills_grows_with_the_next_event(void **state)
+{
+	struct fdb_stats before, after;
+	struct fdb *f = ctl->bridge[0].fdb;
+
+	(void)state;
+	fdb_stats(f, &before);
+	for (uint64_t i = 0; i < 2 * before.n_buckets; i++)
+		fdb_learn(f, 10ULL << 48 | (0x020000000000ULL + i), 1, ctl->now_ns);
+	assert_false(ctl->is_growing);
+	worker_sees(1, 2);
+	for (int i = 0; i < 100 && (!i || ctl->is_growing); i++) {
+		learn_run(ctl);
+		ctl->now_ns += 10 * 1000000ULL;
+		if (ctl->is_growing)
+			learn_refresh(ctl);
+	}
+	fdb_stats(f, &after);
+	assert_true(after.n_buckets > before.n_buckets);
+}
+
 static void verify_tells_what_is_missing_elsewhere_or_too_much(void **state)
 {
 	struct verify_result *r = calloc(1, sizeof(*r));
@@ -581,6 +602,7 @@ int main(void)
 		T(verify_tells_what_is_missing_elsewhere_or_too_much),
 		T(a_table_that_is_read_does_not_undo_a_move),
 		T(many_stations_go_in_batches_and_none_is_forgotten),
+		T(a_table_that_fills_grows_with_the_next_event),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

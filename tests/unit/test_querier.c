@@ -216,6 +216,40 @@ static void the_wait_is_told(void **state)
 	assert_int_equal(querier_wait_ns(&q, T0 + 67 * NSEC_PER_SEC), 0);
 }
 
+/* A reading, later another one, and time: the state changes only when it was said that it might. */
+static void the_next_change_is_told(void **state)
+{
+	static const uint64_t step_ns = NSEC_PER_SEC / 4;
+
+	(void)state;
+	for (unsigned int i = 0; i < 2 * 2 * 4 * 4; i++) {
+		struct querier_reading r = { .is_on = i & 1,
+					     .has_other = i & 2,
+					     .address = (enum querier_address)(i >> 2 & 3),
+					     .other_left_ns = 90 * NSEC_PER_SEC,
+					     .response_ns = RESPONSE * NSEC_PER_SEC,
+					     .settle_ns = SETTLE * NSEC_PER_SEC,
+					     .interval_ns = INTERVAL * NSEC_PER_SEC };
+		struct querier q = { 0 };
+		enum querier_state s;
+		uint64_t next;
+
+		querier_update(&q, &r, T0);
+		r.address = (enum querier_address)(i >> 4 & 3);
+		querier_update(&q, &r, T0 + NSEC_PER_SEC);
+		s = querier_state(&q, T0 + NSEC_PER_SEC, NULL);
+		next = querier_next_ns(&q, T0 + NSEC_PER_SEC);
+		for (uint64_t t = T0 + NSEC_PER_SEC; t < T0 + 300 * NSEC_PER_SEC; t += step_ns) {
+			for (; next <= t; next = querier_next_ns(&q, next))
+				s = querier_state(&q, next, NULL);
+			if (querier_state(&q, t, NULL) != s)
+				fail_msg("combination %u: another state at %llu ms", i,
+					 (unsigned long long)(t - T0) / NSEC_PER_MSEC);
+		}
+		assert_true(next == UINT64_MAX);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -229,6 +263,7 @@ int main(void)
 		cmocka_unit_test(an_address_is_lost_and_found_with_the_next_query),
 		cmocka_unit_test(a_timer_beyond_all_time_does_not_wrap),
 		cmocka_unit_test(the_wait_is_told),
+		cmocka_unit_test(the_next_change_is_told),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
