@@ -108,7 +108,7 @@ static const struct conf_key root_keys[] = {
 	NUMBER("heartbeat", conf, heartbeat_ms, 20, 10000, CONF_UNIT_MS, FOR_ANY),
 	NUMBER("control-heartbeat", conf, control_heartbeat_ms, 500, 60000, CONF_UNIT_MS, FOR_ANY),
 	NUMBER("resync-deadline", conf, resync_deadline_ms, 100, 60000, CONF_UNIT_MS, FOR_ANY),
-	NUMBER("netlink-buffer", conf, netlink_buffer, 65536, 268435456, CONF_UNIT_BYTES, FOR_ANY),
+	NUMBER("netlink-buffer", conf, netlink_buffer, 8192, 268435456, CONF_UNIT_BYTES, FOR_ANY),
 	NUMBER("fdb-max", conf, fdb_max, 1024, 16777216, CONF_UNIT_NONE, FOR_ANY),
 	CHOICE("mode", conf, mode, modes, FOR_ANY),
 	BOOL("accelerate-virtual", conf, accelerate_virtual, FOR_ANY),

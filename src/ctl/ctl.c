@@ -26,6 +26,7 @@
 #define LOOK_PAUSE_NS   (5 * NSEC_PER_SEC)
 #define RESYNC_PAUSE_NS (NSEC_PER_SEC)
 #define RESYNC_TRIES    8 /* interrupted dumps in a row before the loop gets a turn */
+#define DRAIN_TRIES     64
 
 /* ---- messages of the kernel ---- */
 
@@ -156,6 +157,24 @@ int ctl_read_mirror(struct ctl *c, struct mirror **out)
 }
 
 /*
+ * Reads until nothing waits. After a loss what still waits is older than what was
+ * lost: taken in after a dump that has both, it would undo what was lost, and
+ * nobody would tell again. -EAGAIN: the kernel is faster than we are.
+ */
+static int drain(struct ctl *c)
+{
+	int err = 1;
+
+	for (uint32_t i = 0; err && i < DRAIN_TRIES; i++) {
+		err = rtsock_events(c->rt, EVENT_DATAGRAMS, take_event, c);
+		if (err < 0 && err != -ENOBUFS && err != -EBADMSG)
+			return err;
+		ctl_alive(c);
+	}
+	return err ? -EAGAIN : 0;
+}
+
+/*
  * Start, a lost message and an unparsable one all come here. Events that wait
  * are read first and again afterwards: what they say twice does no harm.
  */
@@ -165,8 +184,9 @@ static int resync(struct ctl *c)
 	int err = -EINTR;
 
 	for (uint32_t i = 0; err == -EINTR && i < RESYNC_TRIES; i++) {
-		(void)rtsock_events(c->rt, EVENT_DATAGRAMS, take_event, c);
-		err = ctl_read_mirror(c, &m);
+		err = drain(c);
+		if (!err)
+			err = ctl_read_mirror(c, &m);
 	}
 	if (err)
 		return err;
@@ -262,6 +282,8 @@ static void check_ports(struct ctl *c)
 		return;
 	c->checked_ns = c->now_ns;
 	c->poll_wanted = true;
+	if (c->fdb_again_ns && c->fdb_again_ns <= c->now_ns)
+		c->plan_wanted = c->fdb_wanted = true;
 	if (look)
 		c->looked_ns = c->now_ns;
 	for (uint32_t i = 1; i < c->slot_end; i++) {
@@ -294,7 +316,7 @@ static void sleep_until(struct ctl *c, uint64_t due_ns)
 	(void)event_add(c->ev_tick, &wait);
 }
 
-static void round_run(struct ctl *c)
+void ctl_catch_up(struct ctl *c)
 {
 	c->now_ns = clock_now_ns();
 	ctl_alive(c);
@@ -319,7 +341,7 @@ static void on_event(evutil_socket_t fd, short what, void *arg)
 {
 	(void)fd;
 	(void)what;
-	round_run(arg);
+	ctl_catch_up(arg);
 }
 
 /*
@@ -351,7 +373,7 @@ static void on_guard(evutil_socket_t fd, short what, void *arg)
 	guard_drain(c->guard);
 	c->guard_wanted = true;
 	guard_look(c);
-	round_run(c);
+	ctl_catch_up(c);
 }
 
 static void on_tick(evutil_socket_t fd, short what, void *arg)
@@ -365,7 +387,7 @@ static void on_tick(evutil_socket_t fd, short what, void *arg)
 	guard_look(c);
 	poll_mst(c, false);
 	check_ports(c);
-	round_run(c);
+	ctl_catch_up(c);
 }
 
 /* ---- signals ---- */
@@ -452,7 +474,7 @@ static void on_reload(evutil_socket_t fd, short what, void *arg)
 		history_add(&c->history, LOG_LEVEL_NOTICE, "configuration reloaded");
 		c->plan_wanted = true;
 		c->statics_wanted = true;
-		round_run(c);
+		ctl_catch_up(c);
 	}
 	(void)notify_send("READY=1");
 }
@@ -620,7 +642,7 @@ int ctl_main(struct conf *conf, const struct ctl_options *opt)
 	err = start(c, opt);
 	if (!err) {
 		set_resync(c);
-		round_run(c);
+		ctl_catch_up(c);
 		log_notice(PACKAGE_STRING " is serving");
 		(void)notify_send("READY=1");
 		event_base_dispatch(c->base);

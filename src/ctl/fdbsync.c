@@ -7,6 +7,7 @@
 #include "ctl/rtmsg.h"
 #include "ctl/rtsock.h"
 #include "ctl/state.h"
+#include "util/clock.h"
 
 /* ---- addresses of the host ---- */
 
@@ -113,49 +114,75 @@ static void entry_removed(struct ctl *c, struct ctl_bridge *b, uint64_t key)
 	fdb_del(b->fdb, key);
 }
 
+/* Where a word of the kernel about an entry comes from. */
+enum word {
+	WORD_EVENT, /* it happened, before or after what a worker saw */
+	WORD_ECHO,  /* the event that our own write caused */
+	WORD_TABLE, /* an answer: so it is, unless a worker has seen more meanwhile */
+};
+
 /*
- * A table that is read is older than what a worker saw meanwhile: a station that
- * moved and that the kernel does not hold there yet stays, and will be written.
+ * A worker writes the time of an active station at least every second, so one
+ * that the kernel has seen so much later is not where the worker saw it last.
  */
-static int entry_put(struct fdb *f, const struct fdb_entry *e, bool is_news)
+#define SEEN_SLACK_NS (2 * NSEC_PER_SEC)
+
+/*
+ * A station that a worker saw on another port, and that the kernel does not hold
+ * there yet, is going to be written to the kernel. Who added an entry on purpose
+ * is obeyed all the same; our own write may echo such an entry.
+ */
+static bool kernel_wins(const struct fdb_entry *e, const struct fdb_entry *old, enum word word)
 {
-	if (is_news || (e->flags & (FDB_LOCAL | FDB_STATIC | FDB_STICKY | FDB_EXTERN)))
+	uint16_t kept = FDB_LOCAL | FDB_STICKY;
+
+	if (word != WORD_ECHO)
+		kept |= FDB_STATIC | FDB_EXTERN;
+	return (e->flags & kept) || clock_diff(e->seen_ns, old->seen_ns) > (int64_t)SEEN_SLACK_NS;
+}
+
+/* 0, -EEXIST if a worker's word stands, or -ENOSPC. */
+static int entry_put(struct fdb *f, const struct fdb_entry *e, const struct fdb_entry *old,
+		     enum word word)
+{
+	if (!old || kernel_wins(e, old, word))
 		return fdb_add(f, e);
 	return fdb_add_unless_moved(f, e);
 }
 
-static void entry_told(struct ctl *c, struct ctl_bridge *b, const struct neigh_info *n,
-		       uint16_t slot, bool is_news)
+static void note_full(struct ctl *c, const struct ctl_bridge *b)
+{
+	if (log_limit_ok(&c->limit_learn, "fdb", c->now_ns))
+		history_add(&c->history, LOG_LEVEL_WARN,
+			    "bridge %s: FDB is full (fdb-max), entries of the kernel are missing",
+			    b->name);
+}
+
+static int entry_told(struct ctl *c, struct ctl_bridge *b, const struct neigh_info *n,
+		      uint16_t slot, enum word word)
 {
 	uint64_t age = n->present & NEIGH_HAS_AGE ? n->updated_age_ns : 0;
 	struct fdb_entry e = { .mac = n->mac, .vid = n->vid, .port = slot };
 	struct fdb_entry old;
-	bool was_local = false;
+	bool was_there = !fdb_get(b->fdb, fdb_key(n->vid, &n->mac), &old), was_local;
 	int err;
 
 	e.flags = neigh_fdb_flags(n);
 	e.seen_ns = c->now_ns > age ? c->now_ns - age : 0;
-	if (!fdb_get(b->fdb, fdb_key(n->vid, &n->mac), &old)) {
-		was_local = old.flags & FDB_LOCAL;
-		/* A worker may have seen it later than the kernel did. */
-		if (old.port == e.port && old.seen_ns > e.seen_ns)
-			e.seen_ns = old.seen_ns;
-	}
-	err = entry_put(b->fdb, &e, is_news);
-	if (err == -EEXIST)
-		return;
-	if (err) {
-		if (log_limit_ok(&c->limit_learn, "fdb", c->now_ns))
-			history_add(
-				&c->history, LOG_LEVEL_WARN,
-				"bridge %s: FDB is full (fdb-max), entries of the kernel are missing",
-				b->name);
-		return;
-	}
+	was_local = was_there && (old.flags & FDB_LOCAL);
+	/* A worker may have seen it later than the kernel did. */
+	if (was_there && old.port == e.port && old.seen_ns > e.seen_ns)
+		e.seen_ns = old.seen_ns;
+	err = entry_put(b->fdb, &e, was_there ? &old : NULL, word);
+	if (err == -ENOSPC)
+		note_full(c, b);
+	if (err)
+		return err;
 	if ((e.flags & FDB_LOCAL) && !was_local)
 		local_add(c, ctl_index(c, b), &e.mac);
 	else if (!(e.flags & FDB_LOCAL) && was_local)
 		local_del(c, ctl_index(c, b), &e.mac);
+	return 0;
 }
 
 bool fdbsync_find(struct ctl *c, const struct neigh_info *n, struct ctl_bridge **b, uint16_t *slot)
@@ -177,6 +204,28 @@ bool fdbsync_find(struct ctl *c, const struct neigh_info *n, struct ctl_bridge *
 	return (*b)->source == CONF_SOURCE_KERNEL;
 }
 
+/* Our word stood against the kernel's: the kernel has to hear it, whatever became of its write. */
+static void rewrite(struct ctl *c, struct ctl_bridge *b, uint64_t key)
+{
+	struct fdb_entry e;
+
+	if (!fdb_get(b->fdb, key, &e))
+		learn_again(c, ctl_index(c, b), key, e.port);
+}
+
+/*
+ * What a worker learned since, and the kernel does not hold yet, is not what it
+ * has removed: the write that is under way decides.
+ */
+static void entry_gone(struct ctl *c, struct ctl_bridge *b, uint64_t key)
+{
+	struct fdb_entry e;
+
+	c->stats.n_neigh_dels++;
+	if (!fdb_get(b->fdb, key, &e) && (e.flags & FDB_KERNEL))
+		entry_removed(c, b, key);
+}
+
 void fdbsync_apply(struct ctl *c, const struct neigh_info *n)
 {
 	struct ctl_bridge *b;
@@ -188,14 +237,30 @@ void fdbsync_apply(struct ctl *c, const struct neigh_info *n)
 		return;
 	key = fdb_key(n->vid, &n->mac);
 	if (n->deleted) {
-		entry_removed(c, b, key);
+		entry_gone(c, b, key);
 		return;
 	}
-	if (learn_is_echo(c, ctl_index(c, b), key, slot)) {
-		fdb_set_flags(b->fdb, key, slot, FDB_KERNEL, FDB_KERNEL);
+	switch (learn_origin(c, ctl_index(c, b), key, slot)) {
+	case LEARN_OLDER:
+		return;
+	case LEARN_ECHO:
+		/* If a worker has seen it elsewhere by now, that goes next. */
+		(void)entry_told(c, b, n, slot, WORD_ECHO);
+		return;
+	case LEARN_NEWS:
+		if (entry_told(c, b, n, slot, WORD_EVENT) == -EEXIST)
+			rewrite(c, b, key);
 		return;
 	}
-	entry_told(c, b, n, slot, true);
+}
+
+void fdbsync_told(struct ctl *c, const struct neigh_info *n)
+{
+	struct ctl_bridge *b;
+	uint16_t slot;
+
+	if (!mac_is_multicast(&n->mac) && fdbsync_find(c, n, &b, &slot))
+		(void)entry_told(c, b, n, slot, WORD_TABLE);
 }
 
 /* ---- a port that leaves ---- */
@@ -227,9 +292,29 @@ void fdbsync_forget_port(struct ctl *c, uint16_t bridge, uint16_t slot)
 	while (fdb_walk(f, &cursor, 4096, forget_local, &l))
 		ctl_alive(c);
 	fdb_flush(f, &all);
+	/* Slots are not given out again at once; if all were, their new ports read the table. */
+	if (c->n_left < XB_MAX_PORTS)
+		c->left[c->n_left++] = (struct ctl_left){ .bridge = bridge, .slot = slot };
+}
+
+void fdbsync_flush_left(struct ctl *c)
+{
+	for (uint32_t i = 0; i < c->n_left; i++) {
+		const struct fdb_filter all = { .port = c->left[i].slot, .vid = FDB_ANY };
+		struct fdb *f = c->bridge[c->left[i].bridge].fdb;
+
+		if (f && !c->port[c->left[i].slot].is_used)
+			fdb_flush(f, &all);
+		ctl_alive(c);
+	}
+	c->n_left = 0;
 }
 
 /* ---- the whole table ---- */
+
+#define READ_TRIES        3
+#define READ_PAUSE_NS     NSEC_PER_SEC
+#define READ_PAUSE_MAX_NS (64 * NSEC_PER_SEC)
 
 struct keys {
 	uint64_t *v;
@@ -240,6 +325,7 @@ struct reading {
 	struct ctl *c;
 	struct keys keys[XB_MAX_BRIDGES];
 	bool is_short; /* of memory */
+	uint32_t n_datagrams;
 };
 
 static int read_entry(void *arg, const struct rtmsg_info *i, const struct nlmsghdr *h)
@@ -265,8 +351,10 @@ static int read_entry(void *arg, const struct rtmsg_info *i, const struct nlmsgh
 		k->v = v;
 		k->size = size;
 	}
-	k->v[k->n++] = fdb_key(i->neigh.vid, &i->neigh.mac);
-	entry_told(r->c, b, &i->neigh, slot, false);
+	k->v[k->n] = fdb_key(i->neigh.vid, &i->neigh.mac);
+	if (entry_told(r->c, b, &i->neigh, slot, WORD_TABLE) == -EEXIST)
+		rewrite(r->c, b, k->v[k->n]);
+	k->n++;
 	return 0;
 }
 
@@ -318,10 +406,12 @@ static void beat(void *arg)
 {
 	struct reading *r = arg;
 
+	r->n_datagrams++;
 	ctl_alive(r->c);
 }
 
-int fdbsync_read(struct ctl *c)
+/* @is_one: it was told at once, so nothing can have been left out. */
+static int read_once(struct ctl *c, bool *is_one)
 {
 	struct reading *r = calloc(1, sizeof(*r));
 	int err;
@@ -339,6 +429,39 @@ int fdbsync_read(struct ctl *c)
 		}
 		free(r->keys[i].v);
 	}
+	*is_one = r->n_datagrams == 1;
 	free(r);
 	return err;
+}
+
+/*
+ * The kernel goes on in its table by counting entries (net/bridge/br_fdb.c,
+ * br_fdb_dump()): for each that is removed between two parts of it, another one may be
+ * left out, of which nobody tells later. Such a reading is good enough to
+ * forward by, and is done again.
+ */
+int fdbsync_read(struct ctl *c)
+{
+	uint64_t n_dels;
+	bool is_one;
+	int err;
+
+	for (uint32_t i = 0; i < READ_TRIES; i++) {
+		/* What is known to have gone before is not told of again below. */
+		ctl_read_events(c);
+		n_dels = c->stats.n_neigh_dels;
+		err = read_once(c, &is_one);
+		if (err)
+			return err;
+		ctl_read_events(c);
+		if (is_one || n_dels == c->stats.n_neigh_dels) {
+			c->fdb_again_ns = c->fdb_pause_ns = 0;
+			return 0;
+		}
+	}
+	c->fdb_pause_ns = c->fdb_pause_ns ? 2 * c->fdb_pause_ns : READ_PAUSE_NS;
+	if (c->fdb_pause_ns > READ_PAUSE_MAX_NS)
+		c->fdb_pause_ns = READ_PAUSE_MAX_NS;
+	c->fdb_again_ns = c->now_ns + c->fdb_pause_ns;
+	return 0;
 }

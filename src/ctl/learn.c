@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "ctl/rtmsg.h"
 #include "ctl/rtreq.h"
 #include "ctl/rtsock.h"
 #include "ctl/state.h"
@@ -12,62 +13,93 @@
 #define DELETES_MAX  16 /* VLANs of a port on a bridge that does not filter (ctl/plan.c) */
 #define REQUEST_SIZE (BATCH * (1 + DELETES_MAX) * RTREQ_SIZE)
 
+enum write_kind {
+	WRITE_LEARN,   /* a worker saw it there */
+	WRITE_REFRESH, /* we believe that it is still there */
+	WRITE_UNDO,    /* a refresh has put it back after it was removed: to be deleted */
+};
+
 /* A station as it is written to the kernel. */
 struct write {
 	uint64_t key;
 	uint16_t bridge;
 	uint16_t slot;
-	bool is_refresh;
+	enum write_kind kind;
 	bool is_seen; /* its echo came back */
 };
 
+#define AGAIN_MAX 1024
+
 /*
  * The writes of one batch, from before they are sent until the events that they
- * caused have been read. Outside of that n is 0, or counts what was put right
- * and goes with the next batch, soon (ctl.is_writing).
+ * caused have been read. Outside of that n is 0.
  */
 static struct batch {
 	struct write w[BATCH];
 	uint32_t n;
-	struct write again[BATCH]; /* refreshes that pulled a station back: to be put right */
+	struct write again[AGAIN_MAX]; /* for later batches */
 	uint32_t n_again;
 	uint32_t buf[REQUEST_SIZE / sizeof(uint32_t)];
 } batch;
 
-static void check_refresh(struct ctl *c, const struct write *w)
+static void again_add(struct ctl *c, const struct write *w, uint16_t slot, enum write_kind kind)
+{
+	if (batch.n_again == AGAIN_MAX)
+		return;
+	c->is_writing = true;
+	batch.again[batch.n_again++] =
+		(struct write){ .key = w->key, .bridge = w->bridge, .slot = slot, .kind = kind };
+}
+
+void learn_again(struct ctl *c, uint16_t bridge, uint64_t key, uint16_t slot)
+{
+	const struct write w = { .key = key, .bridge = bridge };
+
+	again_add(c, &w, slot, WRITE_LEARN);
+}
+
+/*
+ * A refresh says what we believed, not what a worker has just seen. If we know
+ * better by now it has pulled the station back, or put back what was removed:
+ * then the kernel is told so.
+ */
+static bool is_refresh_late(struct ctl *c, const struct write *w)
 {
 	struct fdb_entry e;
 
-	if (!w->is_refresh || fdb_get(c->bridge[w->bridge].fdb, w->key, &e) || e.port == w->slot ||
-	    batch.n_again == BATCH)
-		return;
-	batch.again[batch.n_again] = *w;
-	batch.again[batch.n_again++].slot = e.port;
+	if (w->kind != WRITE_REFRESH)
+		return false;
+	if (fdb_get(c->bridge[w->bridge].fdb, w->key, &e)) {
+		again_add(c, w, w->slot, WRITE_UNDO);
+		return true;
+	}
+	if (e.port == w->slot)
+		return false;
+	again_add(c, w, e.port, WRITE_LEARN);
+	return true;
 }
 
 /*
  * The kernel's order decides. The echo of a write comes after everything that
  * the kernel did before it, so an event for the same station that comes before
  * the echo is older than what the worker learned; one that comes after it is
- * newer. A refresh writes what we believed, not what a worker has just seen:
- * then the older event was right, and we follow it.
+ * newer. Before a refresh's echo the event was right, and we follow it.
  */
-bool learn_is_echo(struct ctl *c, uint16_t bridge, uint64_t key, uint16_t slot)
+enum learn_origin learn_origin(struct ctl *c, uint16_t bridge, uint64_t key, uint16_t slot)
 {
 	for (uint32_t i = 0; i < batch.n; i++) {
 		struct write *w = &batch.w[i];
 
 		if (w->key != key || w->bridge != bridge)
 			continue;
-		if (w->slot == slot) {
+		if (w->slot == slot && w->kind != WRITE_UNDO) {
 			w->is_seen = true;
 			c->stats.n_echoes++;
-			check_refresh(c, w);
-			return true;
+			return is_refresh_late(c, w) ? LEARN_OLDER : LEARN_ECHO;
 		}
-		return !w->is_seen && !w->is_refresh;
+		return !w->is_seen && w->kind == WRITE_LEARN ? LEARN_OLDER : LEARN_NEWS;
 	}
-	return false;
+	return LEARN_NEWS;
 }
 
 /* VLANs in which the kernel made an entry that nobody asked for. */
@@ -103,13 +135,14 @@ static size_t add_request(const struct ctl *c, const struct write *w, uint8_t *p
 		.vid = (uint16_t)(w->key >> 48),
 		.ifindex = c->port[w->slot].ifindex,
 	};
-	int k = rtreq_station_use(p, room, &st, false, 0);
+	int k = w->kind == WRITE_UNDO ? rtreq_station_del(p, room, &st, false, 0)
+				      : rtreq_station_use(p, room, &st, false, 0);
 	size_t len;
 
 	if (k < 0)
 		return 0;
 	len = (size_t)k;
-	if (!b->is_filtering)
+	if (!b->is_filtering && w->kind != WRITE_UNDO)
 		len += add_deletes(c, &st, p + len, room - len);
 	return len;
 }
@@ -122,13 +155,52 @@ static bool is_kernel_port(const struct ctl *c, uint16_t bridge, uint16_t slot)
 	       p->is_used && !p->is_host && p->bridge == bridge;
 }
 
-static void batch_add(struct ctl *c, uint64_t key, uint16_t bridge, uint16_t slot, bool is_refresh);
+static void batch_add(struct ctl *c, const struct write *w);
+
+static int take_answer(void *arg, const struct rtmsg_info *i, const struct nlmsghdr *h)
+{
+	(void)h;
+	if (i->type == RTMSG_NEIGH)
+		fdbsync_told(arg, &i->neigh);
+	return 0;
+}
+
+/*
+ * A write that nothing was heard of changed nothing in the kernel. Either it has
+ * the station there already, and we have missed that, or it has refused: the port
+ * does not learn or is not in the VLAN any more, and the worker did not know
+ * yet. Then we must not have it either, or frames would go nowhere for as long as
+ * it lives. With MST the kernel goes by a state that says nothing about the VLAN.
+ */
+static void check_unheard(struct ctl *c, const struct write *w)
+{
+	const struct ctl_bridge *b = &c->bridge[w->bridge];
+	struct rtreq_station st = {
+		.mac = mac_from_u64(w->key & 0xffffffffffffULL),
+		.vid = (uint16_t)(w->key >> 48),
+		.ifindex = c->port[w->slot].ifindex,
+	};
+	struct fdb_entry e;
+
+	if (w->is_seen || w->kind == WRITE_UNDO || c->resync_wanted ||
+	    !is_kernel_port(c, w->bridge, w->slot) || fdb_get(b->fdb, w->key, &e) ||
+	    e.port != w->slot || (e.flags & FDB_KERNEL))
+		return;
+	if (rtsock_station(c->rt, &st, take_answer, c) == -ENOENT && !b->has_mst) {
+		c->stats.n_learn_refused++;
+		(void)fdb_del_if(b->fdb, w->key, w->slot);
+	}
+}
+
+static void batch_check(struct ctl *c)
+{
+	for (uint32_t i = 0; i < batch.n; i++)
+		check_unheard(c, &batch.w[i]);
+}
 
 /* Sends the batch and reads what it caused. */
 static void batch_send(struct ctl *c)
 {
-	uint32_t n_again;
-
 	uint8_t *p = (uint8_t *)batch.buf;
 	size_t len = 0;
 	int n, last = 0;
@@ -150,30 +222,58 @@ static void batch_send(struct ctl *c)
 				  strerror(n < 0 ? -n : -last));
 	}
 	ctl_read_events(c);
+	batch_check(c);
 	batch.n = 0;
-	n_again = batch.n_again;
-	batch.n_again = 0;
-	for (uint32_t i = 0; i < n_again; i++)
-		batch_add(c, batch.again[i].key, batch.again[i].bridge, batch.again[i].slot, false);
 }
 
-static void batch_add(struct ctl *c, uint64_t key, uint16_t bridge, uint16_t slot, bool is_refresh)
+static void batch_add(struct ctl *c, const struct write *w)
 {
 	/* The newest word about a station is enough, and one station is in a batch once. */
 	for (uint32_t i = 0; i < batch.n; i++) {
-		struct write *w = &batch.w[i];
+		struct write *old = &batch.w[i];
 
-		if (w->key == key && w->bridge == bridge) {
-			w->slot = slot;
-			w->is_refresh = w->is_refresh && is_refresh;
-			return;
-		}
+		if (old->key != w->key || old->bridge != w->bridge)
+			continue;
+		if (w->kind == WRITE_LEARN || old->kind != WRITE_LEARN)
+			*old = *w;
+		return;
 	}
 	if (batch.n == BATCH)
 		batch_send(c);
-	batch.w[batch.n++] = (struct write){
-		.key = key, .bridge = bridge, .slot = slot, .is_refresh = is_refresh
-	};
+	batch.w[batch.n++] = *w;
+}
+
+/* What has to be put right; what that brings up waits for the next call. */
+static void again_run(struct ctl *c)
+{
+	uint32_t n = batch.n_again;
+
+	for (uint32_t i = 0; i < n; i++)
+		batch_add(c, &batch.again[i]);
+	batch_send(c);
+	batch.n_again -= n;
+	memmove(batch.again, batch.again + n, batch.n_again * sizeof(batch.again[0]));
+}
+
+/*
+ * The kernel is told what the table still says: what a later frame or an event
+ * has replaced meanwhile is not true any more, and what the kernel has told
+ * itself it knows.
+ */
+static void learn_one(struct ctl *c, const struct dp_learn *l)
+{
+	const struct write w = { .key = l->key, .bridge = l->bridge, .slot = l->port };
+	const struct ctl_bridge *b = &c->bridge[l->bridge];
+	struct fdb_entry e;
+
+	if (l->kind == DP_LEARN_REFRESH || !is_kernel_port(c, l->bridge, l->port) ||
+	    fdb_get(b->fdb, l->key, &e) || e.port != l->port || (e.flags & FDB_KERNEL))
+		return;
+	/* Learned while VLAN filtering was switched: the kernel would enter it in all VLANs. */
+	if (b->is_filtering != (e.vid != VID_NONE))
+		(void)fdb_del_if(b->fdb, l->key, l->port);
+	else
+		batch_add(c, &w);
 }
 
 /* True if one is growing: then it wants to be seen to soon. */
@@ -193,7 +293,7 @@ static bool run_end(struct ctl *c, uint64_t n_read, bool more)
 {
 	if (n_read)
 		c->is_growing = maintain_tables(c);
-	c->is_writing = batch.n != 0;
+	c->is_writing = batch.n_again != 0;
 	return more;
 }
 
@@ -202,26 +302,28 @@ bool learn_run(struct ctl *c)
 	uint64_t n_read = 0;
 	struct dp_learn v[BATCH];
 
+	again_run(c);
 	for (uint32_t k = 0; k < BATCHES_MAX; k++) {
 		uint64_t done[XB_MAX_WORKERS] = { 0 };
 		uint32_t n = dp_learn_read(c->dp, v, BATCH);
 
 		if (!n)
-			return run_end(c, n_read, false);
+			break;
 		n_read += n;
 		for (uint32_t i = 0; i < n; i++) {
 			done[v[i].worker] = v[i].seq;
-			if (v[i].kind != DP_LEARN_REFRESH &&
-			    is_kernel_port(c, v[i].bridge, v[i].port))
-				batch_add(c, v[i].key, v[i].bridge, v[i].port, false);
+			learn_one(c, &v[i]);
 		}
 		batch_send(c);
 		for (uint32_t i = 0; i < XB_MAX_WORKERS; i++) {
 			if (done[i])
 				dp_learn_done(c->dp, (uint8_t)i, done[i]);
 		}
+		if (k == BATCHES_MAX - 1)
+			return run_end(c, n_read, true);
 	}
-	return run_end(c, n_read, true);
+	again_run(c);
+	return run_end(c, n_read, false);
 }
 
 /* ---- refresh and ageing ---- */
@@ -244,7 +346,10 @@ static void refresh_entry(const struct fdb_entry *e, void *arg)
 	    !is_kernel_port(c, ctl_index(c, w->b), e->port))
 		return;
 	c->stats.n_refreshes++;
-	batch_add(c, fdb_key(e->vid, &e->mac), ctl_index(c, w->b), e->port, true);
+	batch_add(c, &(struct write){ .key = fdb_key(e->vid, &e->mac),
+				      .bridge = ctl_index(c, w->b),
+				      .slot = e->port,
+				      .kind = WRITE_REFRESH });
 }
 
 /*
@@ -304,5 +409,6 @@ void learn_refresh(struct ctl *c)
 			walk_bridge(c, b);
 	}
 	c->is_growing = maintain_tables(c);
-	batch_send(c);
+	again_run(c);
+	c->is_writing = batch.n_again != 0;
 }

@@ -506,6 +506,7 @@ static int sync_bridge(struct ctl *c, struct plan_bridge *pb, bool *changed)
 	b->mtu = pb->mtu;
 	b->n_receive = pb->n_receive;
 	b->is_filtering = pb->attr.filtering;
+	b->has_mst = pb->attr.mst;
 
 	brpoll_plan(c, b, pb);
 	pb->attr.host_port = b->host_slot;
@@ -554,6 +555,7 @@ int reconcile_publish(struct ctl *c)
 	c->stats.n_views++;
 	c->model_gen = c->model->gen;
 	trash_empty(c);
+	fdbsync_flush_left(c);
 	return 0;
 }
 

@@ -187,3 +187,10 @@ int rtreq_station_del(void *buf, size_t size, const struct rtreq_station *st, bo
 
 	return station(&r, st, 0, NTF_MASTER);
 }
+
+int rtreq_station_get(void *buf, size_t size, const struct rtreq_station *st, uint32_t seq)
+{
+	struct request r = begin(buf, size, RTM_GETNEIGH, NLM_F_REQUEST, seq);
+
+	return station(&r, st, 0, NTF_MASTER);
+}

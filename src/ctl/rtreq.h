@@ -55,4 +55,10 @@ int rtreq_station_use(void *buf, size_t size, const struct rtreq_station *st, bo
 int rtreq_station_del(void *buf, size_t size, const struct rtreq_station *st, bool ack,
 		      uint32_t seq);
 
+/*
+ * Asks the port's bridge for the station's entry, on whatever port it is. The
+ * answer is a neighbour message or RTMSG_ERROR.
+ */
+int rtreq_station_get(void *buf, size_t size, const struct rtreq_station *st, uint32_t seq);
+
 #endif

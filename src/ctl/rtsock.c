@@ -16,6 +16,7 @@
 
 #define RX_SIZE     (1U << 20)
 #define ANSWER_MSEC 2000
+#define CMD_BUFFER  (256U << 10) /* at least: the errors of a batch of requests */
 
 /* Older headers lack them. */
 #ifndef RTNLGRP_BRVLAN
@@ -81,7 +82,7 @@ int rtsock_open(uint32_t rcvbuf, struct rtsock **out)
 	if (!err)
 		err = sock_open(rcvbuf, &s->events);
 	if (!err)
-		err = sock_open(rcvbuf, &s->cmd);
+		err = sock_open(rcvbuf > CMD_BUFFER ? rcvbuf : CMD_BUFFER, &s->cmd);
 	for (size_t i = 0; !err && i < sizeof(groups) / sizeof(groups[0]); i++) {
 		if (nl_socket_add_membership(s->events, groups[i]) < 0)
 			err = -EIO;
@@ -253,6 +254,15 @@ int rtsock_link(struct rtsock *s, uint32_t ifindex, rtsock_fn fn, void *arg)
 	uint32_t req[RTREQ_SIZE / sizeof(uint32_t)];
 	struct dump d = { .seq = ++s->seq, .fn = fn, .arg = arg };
 	int len = rtreq_link(req, sizeof(req), ifindex, d.seq);
+
+	return len < 0 ? len : ask(s, req, (size_t)len, &d, NULL);
+}
+
+int rtsock_station(struct rtsock *s, const struct rtreq_station *st, rtsock_fn fn, void *arg)
+{
+	uint32_t req[RTREQ_SIZE / sizeof(uint32_t)];
+	struct dump d = { .seq = ++s->seq, .fn = fn, .arg = arg };
+	int len = rtreq_station_get(req, sizeof(req), st, d.seq);
 
 	return len < 0 ? len : ask(s, req, (size_t)len, &d, NULL);
 }

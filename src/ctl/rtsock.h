@@ -20,8 +20,10 @@ struct nlmsghdr;
 struct rtmsg_info;
 struct rtsock;
 
-/* @rcvbuf bytes for each socket (at least the kernel's minimum). Subscribes before anything is
- * read. */
+/*
+ * @rcvbuf bytes for the events, and at least as many for answers (the kernel has
+ * a minimum). Subscribes before anything is read.
+ */
 int rtsock_open(uint32_t rcvbuf, struct rtsock **out);
 void rtsock_close(struct rtsock *s);
 
@@ -52,6 +54,12 @@ int rtsock_dump(struct rtsock *s, enum rtreq_dump what, rtsock_fn fn, void (*tic
  * among them; -ETIMEDOUT as above.
  */
 int rtsock_link(struct rtsock *s, uint32_t ifindex, rtsock_fn fn, void *arg);
+
+/*
+ * Asks for one forwarding entry and hands the answer to @fn. The kernel's error:
+ * -ENOENT if it has none, among others; -ETIMEDOUT as above.
+ */
+int rtsock_station(struct rtsock *s, const struct rtreq_station *st, rtsock_fn fn, void *arg);
 
 /*
  * Sends @len bytes of requests in one call and reads the errors that they caused.

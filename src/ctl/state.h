@@ -112,6 +112,7 @@ struct ctl_bridge {
 	uint64_t hold_ns;
 	struct ctl_mcast mcast;
 	bool is_filtering;
+	bool has_mst;
 	bool flush_wanted; /* nothing is learned any more: once workers know, what they did goes */
 	struct fdb_cursor refresh; /* walk that refreshes and ages */
 	uint64_t refresh_at_ns;
@@ -131,12 +132,19 @@ struct ctl_trash {
 
 #define CTL_TRASH_MAX (2 * XB_MAX_BRIDGES)
 
+/* A port that left its bridge. */
+struct ctl_left {
+	uint16_t bridge;
+	uint16_t slot;
+};
+
 struct ctl_stats {
 	uint64_t n_resyncs, n_overruns, n_bad_messages;
 	uint64_t n_plans, n_views;
 	uint64_t n_learn_writes, n_learn_errors, n_refreshes, n_echoes;
-	uint64_t n_neigh_events, n_aged;
+	uint64_t n_neigh_events, n_neigh_dels, n_aged;
 	uint64_t n_mdb_events, n_mdb_ends; /* all, and those of them that ended something */
+	uint64_t n_learn_refused; /* that we forgot again because the kernel would not have them */
 };
 
 struct ctl {
@@ -164,15 +172,19 @@ struct ctl {
 	uint32_t n_locals, local_size;
 	struct ctl_trash trash[CTL_TRASH_MAX];
 	uint32_t n_trash;
+	struct ctl_left left[XB_MAX_PORTS]; /* ports that left; see fdbsync_flush_left() */
+	uint32_t n_left;
 
 	uint32_t no_bridge[XB_MAX_BRIDGES]; /* devices that the user took for bridges, and was told
 					     */
 	uint32_t n_no_bridges;
 
-	bool plan_wanted;   /* something changed */
-	bool resync_wanted; /* something was missed */
-	bool fdb_wanted;    /* a bridge's FDB has to be read */
-	bool mdb_wanted;    /* so have all bridges' multicast groups */
+	bool plan_wanted;      /* something changed */
+	bool resync_wanted;    /* something was missed */
+	bool fdb_wanted;       /* a bridge's FDB has to be read */
+	uint64_t fdb_again_ns; /* when to read it again because it changed too much; 0: no need */
+	uint64_t fdb_pause_ns;
+	bool mdb_wanted; /* so have all bridges' multicast groups */
 	uint64_t mdb_at_ns, mdb_next_ns;
 	bool poll_wanted;    /* what bridges do not tell has to be asked for */
 	bool routers_wanted; /* router ports too, at once */
@@ -238,11 +250,23 @@ bool fdbsync_find(struct ctl *c, const struct neigh_info *n, struct ctl_bridge *
 /* One FDB message of the kernel; @is_dump: part of an answer, not news. */
 void fdbsync_apply(struct ctl *c, const struct neigh_info *n);
 
-/* Reads the kernel's table into ours and removes what the kernel no longer has. */
+/* An answer of the kernel to a question about one entry. */
+void fdbsync_told(struct ctl *c, const struct neigh_info *n);
+
+/*
+ * Reads the kernel's table into ours and removes what the kernel no longer has.
+ * Takes in events. If entries went while it was read, some may be missing: then
+ * c->fdb_again_ns says when to do it again.
+ */
 int fdbsync_read(struct ctl *c);
 
-/* Removes all entries of a port that leaves its bridge, addresses of the host included. */
+/*
+ * Removes all entries of a port that leaves its bridge, addresses of the host included.
+ * What a worker still learns there fdbsync_flush_left() removes, once no worker
+ * has a view any more that has the port.
+ */
 void fdbsync_forget_port(struct ctl *c, uint16_t bridge, uint16_t slot);
+void fdbsync_flush_left(struct ctl *c);
 
 /*
  * The device of @p, a port or the host's, has address @mac: frames for it are
@@ -304,8 +328,21 @@ bool learn_run(struct ctl *c);
  */
 void learn_refresh(struct ctl *c);
 
-/* True if @n is the kernel's echo of a write that is under way, or older than it. */
-bool learn_is_echo(struct ctl *c, uint16_t bridge, uint64_t key, uint16_t slot);
+enum learn_origin {
+	LEARN_NEWS,  /* of the kernel's own */
+	LEARN_ECHO,  /* what a write that is under way caused */
+	LEARN_OLDER, /* a write that is under way has replaced it, or will */
+};
+
+/* What made the kernel tell now that the station @key is on @slot. */
+enum learn_origin learn_origin(struct ctl *c, uint16_t bridge, uint64_t key, uint16_t slot);
+
+/*
+ * The kernel is to be told (again) that the station is on @slot. Goes with one of the next
+ * batches; in a burst of thousands some are left to the next refresh. May be
+ * called while events or answers are read.
+ */
+void learn_again(struct ctl *c, uint16_t bridge, uint64_t key, uint16_t slot);
 
 /* ---- ctl.c ---- */
 
@@ -317,6 +354,12 @@ void ctl_alive(struct ctl *c);
 
 /* Reads links, ports and VLANs of the kernel anew; *@out is the caller's. -EINTR: try again. */
 int ctl_read_mirror(struct ctl *c, struct mirror **out);
+
+/*
+ * One round: everything that waits is taken in and acted on, in the order that
+ * keeps traffic right. Not from inside of what it calls.
+ */
+void ctl_catch_up(struct ctl *c);
 
 /* Takes in waiting events of the kernel; marks a resync when some were lost. */
 void ctl_read_events(struct ctl *c);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "ctl/verify.h"
+#include "ctl/verify_priv.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -44,20 +44,28 @@ __attribute__((format(printf, 4, 5))) static struct verify_difference *differ(
 
 /* ---- links, ports and VLANs ---- */
 
-static void compare_number(struct round *w, const struct mirror_link *l, uint32_t field,
-			   const char *name, uint64_t kernel, uint64_t ours)
+void verify_number(struct verify_result *r, const struct verify_place *at, uint32_t field,
+		   const char *name, uint64_t kernel, uint64_t ours)
 {
 	struct verify_difference *d;
 	char what[32];
 
 	if (kernel == ours)
 		return;
-	snprintf(what, sizeof(what), "link %s", l->info.name);
-	d = differ(w->r, (uint64_t)l->info.ifindex << 32 | field, what, "%s", name);
+	snprintf(what, sizeof(what), "%s %s", at->kind, at->name);
+	d = differ(r, (uint64_t)at->ifindex << 32 | field, what, "%s", name);
 	if (d) {
 		snprintf(d->kernel, sizeof(d->kernel), "%llu", (unsigned long long)kernel);
 		snprintf(d->ours, sizeof(d->ours), "%llu", (unsigned long long)ours);
 	}
+}
+
+static void compare_number(struct round *w, const struct mirror_link *l, uint32_t field,
+			   const char *name, uint64_t kernel, uint64_t ours)
+{
+	struct verify_place at = { l->info.ifindex, "link", l->info.name };
+
+	verify_number(w->r, &at, field, name, kernel, ours);
 }
 
 static void compare_vlans(struct round *w, const struct mirror_link *l, const struct mirror_link *o)
@@ -79,6 +87,33 @@ static void compare_vlans(struct round *w, const struct mirror_link *l, const st
 	}
 }
 
+static void compare_port(struct round *w, const struct mirror_link *l, const struct brport_info *k,
+			 const struct brport_info *v)
+{
+	compare_number(w, l, 20, "state", k->state, v->state);
+	compare_number(w, l, 21, "port flags", k->flags, v->flags);
+	compare_number(w, l, 22, "backup port", k->backup_port, v->backup_port);
+	compare_number(w, l, 23, "backup nexthop", k->backup_nhid, v->backup_nhid);
+	compare_number(w, l, 24, "port group mask", k->group_fwd_mask, v->group_fwd_mask);
+}
+
+static void compare_bridge(struct round *w, const struct mirror_link *l,
+			   const struct bridge_info *k, const struct bridge_info *v)
+{
+	compare_number(w, l, 40, "bridge flags", k->flags, v->flags);
+	compare_number(w, l, 41, "boolean options", k->boolopt, v->boolopt);
+	compare_number(w, l, 42, "ageing time", k->ageing_time_ns, v->ageing_time_ns);
+	compare_number(w, l, 43, "forward delay", k->forward_delay_ns, v->forward_delay_ns);
+	compare_number(w, l, 44, "VLAN protocol", k->vlan_protocol, v->vlan_protocol);
+	compare_number(w, l, 45, "default PVID", k->default_pvid, v->default_pvid);
+	compare_number(w, l, 46, "STP", k->stp, v->stp);
+	compare_number(w, l, 47, "group mask", k->group_fwd_mask, v->group_fwd_mask);
+	compare_number(w, l, 48, "group address", mac_to_u64(&k->group_addr),
+		       mac_to_u64(&v->group_addr));
+	compare_number(w, l, 49, "limit of learned entries", k->fdb_max_learned,
+		       v->fdb_max_learned);
+}
+
 static void compare_link(struct round *w, const struct mirror_link *l, const struct mirror_link *o)
 {
 	const struct link_info *k = &l->info, *v = &o->info;
@@ -89,13 +124,11 @@ static void compare_link(struct round *w, const struct mirror_link *l, const str
 	compare_number(w, l, 4, "flags", k->flags, v->flags);
 	compare_number(w, l, 5, "master", k->master, v->master);
 	compare_number(w, l, 6, "bridge", l->bridge, o->bridge);
-	compare_number(w, l, 7, "state", k->brport.state, v->brport.state);
-	compare_number(w, l, 8, "port flags", k->brport.flags, v->brport.flags);
-	compare_number(w, l, 9, "backup port", k->brport.backup_port, v->brport.backup_port);
-	compare_number(w, l, 10, "bridge flags", k->bridge.flags, v->bridge.flags);
-	compare_number(w, l, 11, "boolean options", k->bridge.boolopt, v->bridge.boolopt);
-	compare_number(w, l, 12, "ageing time", k->bridge.ageing_time_ns, v->bridge.ageing_time_ns);
-	compare_number(w, l, 13, "VLAN protocol", k->bridge.vlan_protocol, v->bridge.vlan_protocol);
+	compare_number(w, l, 7, "promiscuity", k->promiscuity, v->promiscuity);
+	compare_number(w, l, 8, "receive queues", k->num_rx_queues, v->num_rx_queues);
+	compare_number(w, l, 9, "carrier", k->carrier, v->carrier);
+	compare_port(w, l, &k->brport, &v->brport);
+	compare_bridge(w, l, &k->bridge, &v->bridge);
 	compare_vlans(w, l, o);
 }
 
@@ -156,6 +189,20 @@ static int remember(struct round *w, uint32_t bridge, uint64_t key)
 	return 0;
 }
 
+/* An entry of one of our bridges on a port that we do not know. */
+static void compare_unplaced(struct round *w, const struct neigh_info *n, uint64_t key)
+{
+	const struct mirror_link *l = mirror_find(w->c->mirror, n->ifindex);
+	struct ctl_bridge *b = n->is_self || !l ? NULL : ctl_bridge_by_ifindex(w->c, l->bridge);
+	struct verify_difference *d;
+
+	if (!b || b->source != CONF_SOURCE_KERNEL)
+		return;
+	d = differ_entry(w, ctl_index(w->c, b), key);
+	if (d)
+		snprintf(d->kernel, sizeof(d->kernel), "%s", l->info.name);
+}
+
 static int compare_entry(void *arg, const struct rtmsg_info *i, const struct nlmsghdr *h)
 {
 	struct round *w = arg;
@@ -167,10 +214,13 @@ static int compare_entry(void *arg, const struct rtmsg_info *i, const struct nlm
 	bool found;
 
 	(void)h;
-	if (i->type != RTMSG_NEIGH || mac_is_multicast(&i->neigh.mac) ||
-	    !fdbsync_find(w->c, &i->neigh, &b, &slot))
+	if (i->type != RTMSG_NEIGH || mac_is_multicast(&i->neigh.mac))
 		return 0;
 	key = fdb_key(i->neigh.vid, &i->neigh.mac);
+	if (!fdbsync_find(w->c, &i->neigh, &b, &slot)) {
+		compare_unplaced(w, &i->neigh, key);
+		return 0;
+	}
 	flags = neigh_fdb_flags(&i->neigh);
 	w->r->n_entries++;
 	found = !fdb_get(b->fdb, key, &e);
@@ -248,15 +298,16 @@ static int run_round(struct ctl *c, struct verify_result *r)
 	w->c = c;
 	w->r = r;
 	memset(r, 0, sizeof(*r));
-	ctl_read_events(c);
 	err = ctl_read_mirror(c, &kernel);
 	if (!err) {
-		/* What the kernel did before it answered is known by then. */
-		ctl_read_events(c);
+		/* What the kernel did before it answered is known, and acted on, by then. */
+		ctl_catch_up(c);
 		compare_mirrors(w, kernel);
+		err = verify_model(c, r, kernel);
 		mirror_free(kernel);
-		err = compare_fdbs(w);
 	}
+	if (!err)
+		err = compare_fdbs(w);
 	free(w);
 	return err;
 }

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * verify: compares what we believe of the kernel with what it says when it is
- * asked anew: links, ports, VLANs and forwarding entries.
+ * asked anew: links, ports, VLANs and forwarding entries; and what we made of it,
+ * the model that the workers' view is built from, with what is to be made of the
+ * kernel's answers. xbridgectl(8) lists what is not compared.
  *
  * The kernel changes while it is read, so a difference counts only if it is
- * there in each of several rounds, with the waiting events taken in between.
- * Takes as long as the kernel's dumps do; the control thread goes on beating,
- * but learned stations wait. Control thread only.
+ * there in each of several rounds, with the waiting events and learned stations
+ * taken in between. Takes as long as the kernel's dumps do; the control thread
+ * goes on beating. Control thread only.
  */
 #ifndef XB_CTL_VERIFY_H
 #define XB_CTL_VERIFY_H

@@ -13,7 +13,7 @@
 #include "ctl/rtmsg.h"
 #include "ctl/rtsock.h"
 #include "ctl/state.h"
-#include "ctl/verify.h"
+#include "ctl/verify_priv.h"
 
 #define BR_IF      5
 #define PORT_IF(n) (10 + (n))
@@ -27,6 +27,10 @@ static struct {
 	struct neigh_info event[64];
 	uint32_t n_events, n_read;
 	uint32_t n_uses, n_deletes;
+	bool refuses;        /* NTF_USE does nothing, and says nothing */
+	uint64_t left_out;   /* in the next dump, */
+	uint64_t gone_while; /* because this one was removed meanwhile */
+	uint32_t n_dumps;
 } kernel;
 
 /* ---- the data plane ---- */
@@ -75,6 +79,19 @@ static void kernel_sees(uint64_t key, uint32_t ifindex)
 	kernel_tell(key, ifindex, false);
 }
 
+static void kernel_forgets(uint64_t key)
+{
+	for (uint32_t i = 0; i < kernel.n; i++) {
+		if (kernel.key[i] != key)
+			continue;
+		kernel_tell(key, kernel.ifindex[i], true);
+		kernel.n--;
+		kernel.key[i] = kernel.key[kernel.n];
+		kernel.ifindex[i] = kernel.ifindex[kernel.n];
+		return;
+	}
+}
+
 static uint32_t kernel_port(uint64_t key)
 {
 	for (uint32_t i = 0; i < kernel.n; i++) {
@@ -96,11 +113,13 @@ int rtsock_request(struct rtsock *s, const void *buf, size_t len, int *last)
 		assert_int_equal(i.type, RTMSG_NEIGH);
 		if (i.neigh.deleted) {
 			kernel.n_deletes++;
+			kernel_forgets(fdb_key(i.neigh.vid, &i.neigh.mac));
 			continue;
 		}
 		assert_true(i.neigh.flags & NEIGH_FLAG_USE);
 		kernel.n_uses++;
-		kernel_sees(fdb_key(i.neigh.vid, &i.neigh.mac), i.neigh.ifindex);
+		if (!kernel.refuses)
+			kernel_sees(fdb_key(i.neigh.vid, &i.neigh.mac), i.neigh.ifindex);
 	}
 	return 0;
 }
@@ -111,23 +130,47 @@ void ctl_read_events(struct ctl *c)
 		fdbsync_apply(c, &kernel.event[kernel.n_read++]);
 }
 
+static struct rtmsg_info kernel_answer(uint32_t i)
+{
+	struct rtmsg_info m = { .type = RTMSG_NEIGH };
+
+	m.neigh = (struct neigh_info){ .ifindex = kernel.ifindex[i],
+				       .mac = mac_from_u64(kernel.key[i] & 0xffffffffffffULL),
+				       .vid = (uint16_t)(kernel.key[i] >> 48),
+				       .state = NEIGH_STATE_REACHABLE };
+	return m;
+}
+
 int rtsock_dump(struct rtsock *s, enum rtreq_dump what, rtsock_fn fn, void (*tick)(void *arg),
 		void *arg)
 {
 	(void)s;
 	(void)tick;
 	assert_int_equal(what, RTREQ_NEIGHS);
+	kernel.n_dumps++;
 	for (uint32_t i = 0; i < kernel.n; i++) {
-		struct rtmsg_info m = { .type = RTMSG_NEIGH };
+		struct rtmsg_info m = kernel_answer(i);
 
-		m.neigh =
-			(struct neigh_info){ .ifindex = kernel.ifindex[i],
-					     .mac = mac_from_u64(kernel.key[i] & 0xffffffffffffULL),
-					     .vid = (uint16_t)(kernel.key[i] >> 48),
-					     .state = NEIGH_STATE_REACHABLE };
-		assert_int_equal(fn(arg, &m, NULL), 0);
+		if (kernel.key[i] != kernel.left_out)
+			assert_int_equal(fn(arg, &m, NULL), 0);
 	}
+	kernel.left_out = 0;
+	kernel_forgets(kernel.gone_while);
 	return 0;
+}
+
+int rtsock_station(struct rtsock *s, const struct rtreq_station *st, rtsock_fn fn, void *arg)
+{
+	uint64_t key = fdb_key(st->vid, &st->mac);
+
+	(void)s;
+	for (uint32_t i = 0; i < kernel.n; i++) {
+		struct rtmsg_info m = kernel_answer(i);
+
+		if (kernel.key[i] == key)
+			return fn(arg, &m, NULL);
+	}
+	return -ENOENT;
 }
 
 uint32_t dp_learn_read(struct dp *dp, struct dp_learn *v, uint32_t n)
@@ -224,11 +267,11 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* A frame of station @n in VLAN 10 came in on @slot, on the user path. */
+/* A frame of station @n came in on @slot, on the user path; in VLAN 10 if there are any. */
 static uint64_t worker_sees(uint8_t n, uint16_t slot)
 {
 	struct mac mac = station(n);
-	uint64_t key = fdb_key(10, &mac);
+	uint64_t key = fdb_key(ctl->bridge[0].is_filtering ? 10 : VID_NONE, &mac);
 	enum fdb_learned l = fdb_learn(ctl->bridge[0].fdb, key, slot, ctl->now_ns);
 
 	if (l == FDB_NEW || l == FDB_MOVED) {
@@ -496,6 +539,19 @@ int ctl_read_mirror(struct ctl *c, struct mirror **out)
 	return *out ? 0 : -ENOMEM;
 }
 
+void ctl_catch_up(struct ctl *c)
+{
+	ctl_read_events(c);
+}
+
+int verify_model(struct ctl *c, struct verify_result *r, const struct mirror *m)
+{
+	(void)c;
+	(void)r;
+	(void)m;
+	return 0;
+}
+
 static const struct verify_difference *find_difference(const struct verify_result *r, uint64_t key)
 {
 	struct mac mac = mac_from_u64(key & 0xffffffffffffULL);
@@ -581,6 +637,157 @@ static void a_table_that_is_read_does_not_undo_a_move(void **state)
 	assert_int_equal(entry(key).port, 4);
 }
 
+static bool is_known(uint64_t key)
+{
+	struct fdb_entry e;
+
+	return !fdb_get(ctl->bridge[0].fdb, key, &e);
+}
+
+static void an_event_that_comes_before_the_write_does_not_pull_a_station_back(void **state)
+{
+	uint64_t key = worker_sees(1, 1);
+
+	(void)state;
+	learn_run(ctl);
+	kernel_sees(key, PORT_IF(3));
+	worker_sees(1, 2);
+	/* Read while another batch is sent, say. */
+	ctl_read_events(ctl);
+	assert_int_equal(entry(key).port, 2);
+	learn_run(ctl);
+	assert_int_equal(entry(key).port, 2);
+	assert_true(entry(key).flags & FDB_KERNEL);
+	assert_int_equal(kernel_port(key), PORT_IF(2));
+}
+
+static void a_station_that_was_seen_long_ago_follows_an_event(void **state)
+{
+	uint64_t key = worker_sees(1, 2);
+
+	(void)state;
+	plane.n_read = plane.n; /* lost: the queue was full */
+	ctl->now_ns += 5 * 1000000000ULL;
+	kernel_sees(key, PORT_IF(3));
+	ctl_read_events(ctl);
+	assert_int_equal(entry(key).port, 3);
+}
+
+static void a_removal_that_comes_before_the_write_does_not_lose_a_station(void **state)
+{
+	uint64_t key = worker_sees(1, 1);
+
+	(void)state;
+	learn_run(ctl);
+	/* Port 1 goes down, and the station is seen on port 2. */
+	kernel_forgets(key);
+	worker_sees(1, 2);
+	ctl_read_events(ctl);
+	assert_int_equal(entry(key).port, 2);
+	learn_run(ctl);
+	assert_int_equal(kernel_port(key), PORT_IF(2));
+	assert_true(entry(key).flags & FDB_KERNEL);
+}
+
+static void what_was_removed_does_not_come_back_by_a_refresh(void **state)
+{
+	uint64_t key = worker_sees(1, 1);
+
+	(void)state;
+	learn_run(ctl);
+	ctl->now_ns += 10 * 1000000000ULL;
+	worker_sees(1, 1);
+	kernel_forgets(key);
+	refresh_everything();
+	assert_int_equal(kernel_port(key), 0);
+	assert_false(is_known(key));
+	assert_int_equal(kernel.n_deletes, 1);
+}
+
+static void what_the_kernel_refuses_is_forgotten(void **state)
+{
+	uint64_t key = worker_sees(1, 1);
+
+	(void)state;
+	kernel.refuses = true;
+	learn_run(ctl);
+	assert_false(is_known(key));
+	assert_int_equal(ctl->stats.n_learn_refused, 1);
+	/* States of the port say nothing about its VLANs then. */
+	ctl->bridge[0].has_mst = true;
+	worker_sees(1, 1);
+	learn_run(ctl);
+	assert_true(is_known(key));
+}
+
+static void what_the_kernel_has_already_is_marked_so(void **state)
+{
+	uint64_t key = worker_sees(1, 1);
+
+	(void)state;
+	kernel_sees(key, PORT_IF(1));
+	kernel.n_read = kernel.n_events; /* lost */
+	learn_run(ctl);
+	assert_true(entry(key).flags & FDB_KERNEL);
+	assert_int_equal(entry(key).port, 1);
+}
+
+static void an_entry_of_the_user_stands_against_what_was_not_written_yet(void **state)
+{
+	uint64_t key = worker_sees(1, 2);
+
+	(void)state;
+	kernel_sees(key, PORT_IF(3));
+	kernel.event[kernel.n_events - 1].state = NEIGH_STATE_NOARP;
+	ctl_read_events(ctl);
+	learn_run(ctl);
+	assert_int_equal(entry(key).port, 3);
+	assert_true(entry(key).flags & FDB_STATIC);
+	assert_int_equal(kernel.n_uses, 0);
+	assert_int_equal(kernel_port(key), PORT_IF(3));
+}
+
+static void what_was_learned_while_filtering_was_switched_is_not_written(void **state)
+{
+	uint64_t key = worker_sees(1, 1);
+
+	(void)state;
+	ctl->bridge[0].is_filtering = false;
+	learn_run(ctl);
+	assert_int_equal(kernel.n_uses, 0);
+	assert_false(is_known(key));
+}
+
+static void a_table_that_shrank_while_it_was_read_is_read_again(void **state)
+{
+	uint64_t gone = worker_sees(1, 1), left_out = worker_sees(2, 2), other = worker_sees(3, 3);
+
+	(void)state;
+	learn_run(ctl);
+	kernel.gone_while = gone;
+	kernel.left_out = left_out;
+	assert_int_equal(fdbsync_read(ctl), 0);
+	assert_int_equal(kernel.n_dumps, 2);
+	assert_false(is_known(gone));
+	assert_int_equal(entry(left_out).port, 2);
+	assert_int_equal(entry(other).port, 3);
+	assert_int_equal(ctl->fdb_again_ns, 0);
+}
+
+static void what_workers_learn_on_a_port_that_left_goes_with_the_next_view(void **state)
+{
+	uint64_t early = worker_sees(1, 1), late, other = worker_sees(3, 2);
+
+	(void)state;
+	fdbsync_forget_port(ctl, 0, 1);
+	ctl->port[1].is_used = false;
+	assert_false(is_known(early));
+	late = worker_sees(2, 1);
+	fdbsync_flush_left(ctl);
+	assert_false(is_known(late));
+	assert_true(is_known(other));
+}
+
 #define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 
 int main(void)
@@ -603,6 +810,16 @@ int main(void)
 		T(a_table_that_is_read_does_not_undo_a_move),
 		T(many_stations_go_in_batches_and_none_is_forgotten),
 		T(a_table_that_fills_grows_with_the_next_event),
+		T(an_event_that_comes_before_the_write_does_not_pull_a_station_back),
+		T(a_station_that_was_seen_long_ago_follows_an_event),
+		T(a_removal_that_comes_before_the_write_does_not_lose_a_station),
+		T(what_was_removed_does_not_come_back_by_a_refresh),
+		T(what_the_kernel_refuses_is_forgotten),
+		T(what_the_kernel_has_already_is_marked_so),
+		T(an_entry_of_the_user_stands_against_what_was_not_written_yet),
+		T(what_was_learned_while_filtering_was_switched_is_not_written),
+		T(a_table_that_shrank_while_it_was_read_is_read_again),
+		T(what_workers_learn_on_a_port_that_left_goes_with_the_next_view),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
