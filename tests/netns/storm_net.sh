@@ -1,0 +1,293 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# shellcheck shell=bash
+#
+# storm_net.sh: sourced by the tests that blow a storm of storm_ops.sh, after
+# lib.sh: the bridge that it blows on, traffic meanwhile, and what is looked at
+# when it is over.
+#
+#	storm_net [OPTION]...	br0 with the ports; hosts are silent by themselves
+#	traffic_begins		each host talks: stations that roam, unknown ones,
+#				broadcast, multicast; and a flow from h1 to h2
+#	traffic_ends		ends it; sets flow_sent and fails if a frame of the flow
+#				was lost or came twice
+#	talk_ends		ends it but for the flow
+#	storm_calm		what is left of the storm's configuration can be probed:
+#				all ports are there, no timer changes anything any more
+#	no_differences		`xbridgectl verify` finds none; what it says is in $T/verify
+#	probe NAME		sends the probe frames; what arrives at each host and at
+#				br0 is in $T/NAME.I, one frame a line, sorted
+#	same_as_kernel		probes with the daemon, ends it, probes again and compares
+# shellcheck source=tests/netns/storm_ops.sh
+. "$(dirname "${BASH_SOURCE[0]}")/storm_ops.sh"
+
+talkers=()
+sender=''
+
+storm_net()
+{
+	local i
+	ns_add sw
+	in_ns sw sysctl -qw net.ipv6.conf.default.disable_ipv6=1
+	in_ns sw ip link add br0 address "$(host_mac 0)" type bridge forward_delay 0 "$@" ||
+		fail "cannot make the bridge"
+	in_ns sw ip link set br0 up
+	for i in $(seq "$STORM_PORTS"); do
+		ns_add "h$i"
+		in_ns "h$i" sysctl -qw net.ipv6.conf.default.disable_ipv6=1
+		storm_port_again "$i"
+	done
+	for i in $(seq "$STORM_PORTS"); do
+		wait_for 5 port_forwards "p$i"
+		talk_make "$i" >"$T/talk.$i"
+		probe_make "$i" >"$T/probe.$i"
+	done
+}
+
+storm_port_again()
+{
+	in_ns sw ip link add "p$1" type veth peer name eth0 netns "$(ns_path "h$1")" \
+		address "$(host_mac "$1")"
+	in_ns "h$1" ip link set eth0 up
+	in_ns sw ip link set "p$1" master br0 up
+}
+
+# ---- frames ----
+
+# hex MAC: without colons
+hex()
+{
+	echo "${1//:/}"
+}
+
+# ipv4_group I J SRC LEN: the headers of an ICMP packet of LEN bytes behind them
+# from 10.9.9.J to 239.1.1.I. It has no padding: the stack would cut that off.
+ipv4_group()
+{
+	local len=$((20 + $4)) sum
+	sum=$((0x4500 + len + 0x0001 + 0x0101 + 0x0a09 + 0x0900 + $2 + 0xef01 + 0x0100 + $1))
+	sum=$(((sum & 0xffff) + (sum >> 16)))
+	sum=$(((sum & 0xffff) + (sum >> 16)))
+	printf '01005e0101%02x%s08004500%04x000100000101%04x0a0909%02xef0101%02x' "$1" "$3" $len \
+		$((0xffff - sum)) "$2" "$1"
+}
+
+# The same from fe80::J to ff0e::I, with no next header.
+ipv6_group()
+{
+	printf '3333000000%02x%s86dd60000000%04x3b01fe80%026x%02xff0e%028x' "$1" "$3" "$4" 0 "$2" "$1"
+}
+
+# What host I says during the storm: its own stations and those that roam.
+talk_make()
+{
+	local i=$1 n src dst all
+	for ((n = 0; n < 60; n++)); do
+		case $((RANDOM % 2)) in
+		0) src=$(hex "$(host_mac "$i")") ;;
+		*) src=$(printf '0200000100%02x' $((RANDOM % 20))) ;;
+		esac
+		case $((RANDOM % 8)) in
+		0) dst=ffffffffffff ;;
+		1) dst=$(printf '01005e7f00%02x' $((RANDOM % 8))) ;;
+		2) dst=0200000fff$(printf '%02x' $((RANDOM % 256))) ;;
+		3) dst=$(hex "$(host_mac $((1 + RANDOM % STORM_PORTS)))") ;;
+		4)
+			ipv4_group $((RANDOM % 8)) $((RANDOM % 4)) "$src" 28
+			printf '%056d\n' 0
+			continue
+			;;
+		*) dst=$(printf '0200000100%02x' $((RANDOM % 64))) ;;
+		esac
+		# Its number is no other sender's.
+		all="88b558424e31$(printf '%08x%016x' $((200 + i)) $n)"
+		if [ "$STORM_VLANS" = yes ] && [ $((RANDOM % 2)) = 0 ]; then
+			all=8100$(printf '%04x' $((1 + RANDOM % 12)))$all
+		fi
+		printf '%s%s%s%064x\n' "$dst" "$src" "$all" 0
+	done
+}
+
+# From each port: to every station there may be an entry of, and to all.
+probe_make()
+{
+	local i=$1 n=0 src dst tag tags=('')
+	src=$(printf '02000003000%x' "$i")
+	[ "$STORM_VLANS" = no ] || tags=('' 81000001 81000003 81000006 8100000a 88a80003)
+	for tag in "${tags[@]}"; do
+		for dst in ffffffffffff 01005e7f0001 01005e7f0002 02000009ffff \
+			"$(hex "$(host_mac 0)")" "$(hex "$(host_mac "$i")")" \
+			$(seq -f '02000003000%.0f' "$STORM_PORTS") \
+			$(seq -f '02000000010%.0f' 0 3) $(printf '0200000002%02x ' {0..15}) \
+			$(printf '0200000100%02x ' {0..63}); do
+			n=$((n + 1))
+			printf '%s%s%s88b5cafe%02x%04x%090d\n' "$dst" "$src" "$tag" "$i" $n 0
+		done
+	done
+	for dst in {0..8}; do
+		ipv4_group "$dst" 1 "$src" 37
+		printf '88b5cafe%02x%04x%060d\n' "$i" $((0x4000 + dst)) 0
+		ipv6_group "$dst" 1 "$src" 37
+		printf '88b5cafe%02x%04x%060d\n' "$i" $((0x5000 + dst)) 0
+	done
+}
+
+# ---- traffic ----
+
+# Runs as a process of its own, for ends with its namespace's device come and go.
+talk()
+{
+	local i=$1
+	while :; do
+		ip link set eth0 up
+		"$XBGEN" send --dev eth0 --hex "$T/talk.$i" --count 5 --rate "${STORM_RATE:-300}" || sleep 0.1
+	done >/dev/null 2>&1
+}
+
+traffic_begins()
+{
+	local i
+	recv_start h2 flow --timeout 3600000
+	nsenter --net="$(ns_path h1)" -- "$XBGEN" send --dev eth0 --src "$(host_mac 1)" \
+		--dst "$(host_mac 2)" --count 100000000 --rate "${STORM_FLOW_RATE:-1000}" >/dev/null &
+	sender=$!
+	pids+=("$sender")
+	export -f talk
+	export XBGEN T STORM_RATE
+	for i in $(seq 2 "$STORM_PORTS"); do
+		setsid nsenter --net="$(ns_path "h$i")" -- bash -c "talk $i" &
+		talkers+=($!)
+		pids+=("$!")
+	done
+}
+
+talk_ends()
+{
+	local pid
+	# Each is a session of its own, with what it runs.
+	for pid in ${talkers[@]+"${talkers[@]}"}; do
+		kill -- "-$pid" 2>/dev/null
+		wait "$pid" 2>/dev/null
+	done
+	talkers=()
+}
+
+traffic_ends()
+{
+	talk_ends
+	kill "$sender"
+	wait "$sender" 2>/dev/null
+	recv_stop flow
+	flow_sent=$(flow received)
+	[ "$flow_sent" -gt 100 ] || fail "the flow from h1 to h2 had $flow_sent frames"
+	equal "lost of the flow: $1" "$(flow lost)" 0
+	equal "doubled of the flow: $1" "$(flow duplicated)" 0
+}
+
+flow()
+{
+	jq "[.sources[] | select(.source == 1) | .$1] | add // 0" "$T/flow.json"
+}
+
+# ---- after the storm ----
+
+no_differences()
+{
+	ctl verify >"$T/verify" 2>&1
+}
+
+storm_calm()
+{
+	local i name
+	talk_ends
+	{
+		echo "link set br0 type bridge stp_state 0 mcast_querier 0 ageing_time 30000"
+		echo "link set br0 type bridge forward_delay 0"
+		echo "link set br0 mtu 1500"
+	} | in_ns sw ip -batch - || fail "br0 cannot be calmed"
+	for i in $(seq 3 "$STORM_PORTS"); do
+		name=$(storm_name "$i")
+		if ! in_ns sw ip link show "$name" >/dev/null 2>&1; then
+			name=p$i
+			storm_renamed[i]=0
+			in_ns sw ip link show "$name" >/dev/null 2>&1 || storm_port_again "$i"
+		fi
+		in_ns sw ip link set "$name" master br0 up 2>/dev/null
+		in_ns "h$i" ip link set eth0 up
+		in_ns sw bridge link set dev "$name" nobackup_port mcast_to_unicast off
+		wait_for 10 port_is_running "$name"
+		storm_pick 3 3 3 3 0 4
+		in_ns sw bridge link set dev "$name" state $pick
+	done
+}
+
+port_is_running()
+{
+	in_ns sw ip -d link show "$1" | grep -qE 'LOWER_UP.*master br0'
+}
+
+# The daemon has caught up, and serves the bridge.
+calm_is_known()
+{
+	no_differences && reason_is p1 none && reason_is br0 none &&
+		[ "$(status_of '.bridges[0].gate')" = open ]
+}
+
+# ---- probes ----
+
+probe_is_over()
+{
+	local before
+	before=$(cat "$T"/dump.* | wc -l)
+	sleep 0.05
+	[ -z "$daemon_pid" ] || frames_are_home || return 1
+	[ "$before" = "$(cat "$T"/dump.* | wc -l)" ]
+}
+
+probe()
+{
+	local i
+	in_ns sw ip link set br0 type bridge fdb_flush
+	rm -f "$T"/dump.*
+	for i in $(seq "$STORM_PORTS"); do
+		recv_start "h$i" "probe$i" --all --dump "$T/dump.$i" --timeout 600000
+	done
+	rm -f "$T/probe0.ready"
+	nsenter --net="$(ns_path sw)" -- "$XBGEN" recv --dev br0 --ready "$T/probe0.ready" --all \
+		--dump "$T/dump.0" --timeout 600000 >"$T/probe0.json" 2>&1 &
+	recv_pid[probe0]=$!
+	pids+=("$!")
+	wait_for 5 test -e "$T/probe0.ready"
+	for i in $(seq "$STORM_PORTS"); do
+		gen "h$i" send --dev eth0 --hex "$T/probe.$i" --count 1 --rate 5000 >/dev/null ||
+			fail "probes of h$i cannot be sent"
+		wait_for 20 probe_is_over
+	done
+	for i in $(seq 0 "$STORM_PORTS"); do
+		recv_stop "probe$i"
+		grep 88b5cafe "$T/dump.$i" | sort >"$T/$1.$i"
+	done
+	in_ns sw bridge fdb show br br0 | grep 02:00:00:03 | sed 's/ *$//' | sort >"$T/$1.fdb"
+}
+
+same_as_kernel()
+{
+	local i n_user n_frames
+	n_user=$(stats_of '[.ports[].redirected // 0] | add')
+	probe user
+	n_user=$(($(stats_of '[.ports[].redirected // 0] | add') - n_user))
+	daemon_stop || fail "the daemon ended with $?"
+	daemon_pid=''
+	probe kernel
+	for i in $(seq 0 "$STORM_PORTS") fdb; do
+		cmp -s "$T/user.$i" "$T/kernel.$i" && continue
+		diff "$T/kernel.$i" "$T/user.$i" | grep '^<' | cut -c 1-120 | head -n 5
+		diff "$T/kernel.$i" "$T/user.$i" | grep '^>' | cut -c 1-120 | head -n 5
+		in_ns sw bridge -d link
+		in_ns sw bridge fdb show br br0 | grep -v permanent
+		fail "$1: what arrived at $i differs from the kernel's"
+	done
+	n_frames=$(cat "$T"/probe.? | wc -l)
+	[ "$n_user" -ge $((n_frames / 4)) ] || fail "$1: only $n_user of $n_frames on the user path"
+	measured "$1: $n_frames probes in, $(cat "$T"/user.? | wc -l) out, as the kernel's;" \
+		"$n_user on the user path"
+}
