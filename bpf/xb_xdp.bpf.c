@@ -28,6 +28,8 @@
 #define ETH_P_MRP_BE  bpf_htons(0x88e3)
 #define ETH_P_CFM_BE  bpf_htons(0x8902)
 #define ETH_P_RARP_BE bpf_htons(ETH_P_RARP)
+#define IPV4_LEN      20
+#define IPV4_MAX_LEN  60
 #define IPV6_LEN      40
 #define PROTO_PIM     103
 #define NO_DATA       61 /* ENODATA, which no BPF header has */
@@ -106,6 +108,7 @@ const volatile struct xb_port_const xb_const = { 0 };
 /* What the rules look at, collected once per frame. */
 struct look {
 	__u32 sock;  /* key in xb_socks */
+	__u32 len;   /* of the frame's bytes */
 	__u32 l3;    /* offset of what follows the type */
 	__u16 type;  /* network order, past the tag that the bridge would look past */
 	__u16 proto; /* of the outer tag, network order; 0: no tag */
@@ -271,26 +274,88 @@ static __always_inline int icmp6_type(struct xdp_md *ctx, const struct look *l, 
 	return type;
 }
 
-/* Which multicast it is matters to the counter only: all of it passes. */
-static __always_inline enum punt_reason mcast_class(struct xdp_md *ctx, const struct look *l)
+/* The words of an IPv4 header behind the first five, added to @sum. */
+static __always_inline bool options_sum(struct xdp_md *ctx, const struct look *l, __u32 header_len,
+					__u64 *sum)
 {
+	__u32 word;
+
+	for (__u32 at = IPV4_LEN; at < IPV4_MAX_LEN; at += sizeof(word)) {
+		if (at >= header_len)
+			break;
+		if (bpf_xdp_load_bytes(ctx, l->l3 + at, &word, sizeof(word)))
+			return false;
+		*sum += word;
+	}
+	return true;
+}
+
+/* The kernel bridge drops IPv4 multicast with another header, see ip_mc_check_iphdr(). */
+static __always_inline enum punt_reason mcast4_check(struct xdp_md *ctx, const struct look *l)
+{
+	__u32 word[IPV4_LEN / 4], header_len, total_len;
+	const __u8 *ip = (const __u8 *)word;
+	__u64 sum = 0;
+
+	if (bpf_xdp_load_bytes(ctx, l->l3, word, sizeof(word)))
+		return PUNT_MCAST_BAD;
+	header_len = (ip[0] & 0xfU) * 4;
+	total_len = (__u32)ip[2] << 8 | ip[3];
+	if (ip[0] >> 4 != 4 || header_len < IPV4_LEN || total_len < header_len ||
+	    total_len > l->len - l->l3)
+		return PUNT_MCAST_BAD;
+	for (__u32 i = 0; i < IPV4_LEN / 4; i++)
+		sum += word[i];
+	if (!options_sum(ctx, l, header_len, &sum))
+		return PUNT_MCAST_BAD;
+	sum = (sum >> 32) + (__u32)sum;
+	sum = (sum >> 16) + (__u16)sum;
+	sum = (sum >> 16) + (__u16)sum;
+	sum = (sum >> 16) + (__u16)sum;
+	if (sum != 0xffff)
+		return PUNT_MCAST_BAD;
+	return ip[9] == IPPROTO_IGMP || ip[9] == PROTO_PIM ? PUNT_MCAST_CONTROL : PUNT_NONE;
+}
+
+/*
+ * The same for IPv6, see ipv6_mc_check_mld(). MLD has a hop-by-hop header in
+ * front, and what has one is dropped for more than is looked at here; without
+ * one it is data to the kernel bridge, but for hosts it is not.
+ */
+static __always_inline enum punt_reason mcast6_check(struct xdp_md *ctx, const struct look *l)
+{
+	__u32 payload_len;
 	bool pim = false;
-	__u8 proto = 0;
+	__u8 ip[8];
 	int type;
 
-	if (l->type == bpf_htons(ETH_P_IP)) {
-		if (bpf_xdp_load_bytes(ctx, l->l3 + 9, &proto, sizeof(proto)))
-			return PUNT_MCAST;
-		return proto == IPPROTO_IGMP || proto == PROTO_PIM ? PUNT_MCAST_CONTROL
-								   : PUNT_MCAST;
-	}
-	if (l->type != bpf_htons(ETH_P_IPV6))
-		return PUNT_MCAST;
+	if (l->len < l->l3 + IPV6_LEN || bpf_xdp_load_bytes(ctx, l->l3, ip, sizeof(ip)))
+		return PUNT_MCAST_BAD;
+	payload_len = (__u32)ip[4] << 8 | ip[5];
+	if (ip[0] >> 4 != 6 || !payload_len || payload_len > l->len - l->l3 - IPV6_LEN)
+		return PUNT_MCAST_BAD;
+	if (ip[6] == IPPROTO_HOPOPTS)
+		return PUNT_MCAST_CONTROL;
 	type = icmp6_type(ctx, l, &pim);
 	/* MLD query, report, done; MLDv2 report; multicast router discovery. */
 	if (pim || (type >= 130 && type <= 132) || type == 143 || (type >= 151 && type <= 153))
 		return PUNT_MCAST_CONTROL;
-	return PUNT_MCAST;
+	return PUNT_NONE;
+}
+
+/* Of a bridge that snoops: what the kernel learns groups from, and what it drops. */
+static __always_inline enum punt_reason mcast_check(struct xdp_md *ctx, const struct xb_bridge *br,
+						    const struct look *l)
+{
+	enum punt_reason why = PUNT_NONE;
+
+	if (l->type == bpf_htons(ETH_P_IP))
+		why = mcast4_check(ctx, l);
+	else if (l->type == bpf_htons(ETH_P_IPV6))
+		why = mcast6_check(ctx, l);
+	if (!why && (br->flags & XB_BRIDGE_MCAST_PASS))
+		why = PUNT_MCAST;
+	return why;
 }
 
 /* ARP, RARP and neighbour discovery. */
@@ -312,6 +377,7 @@ static __always_inline enum punt_reason rules_check(struct xdp_md *ctx, const st
 						    const struct xb_bridge *br, struct look *l)
 {
 	const __u8 *dst = (const __u8 *)(long)ctx->data;
+	enum punt_reason why;
 	struct xb_local_key key;
 
 	if (dst + ETH_HLEN > (const __u8 *)(long)ctx->data_end)
@@ -322,8 +388,12 @@ static __always_inline enum punt_reason rules_check(struct xdp_md *ctx, const st
 		return PUNT_LINK_LOCAL;
 	if (l->type == ETH_P_MRP_BE || l->type == ETH_P_CFM_BE || l->type == bpf_htons(ETH_P_PAUSE))
 		return PUNT_CONTROL;
-	if ((br->flags & XB_BRIDGE_SNOOPING) && (dst[0] & 1) && !is_broadcast(dst))
-		return mcast_class(ctx, l);
+	if ((br->flags & (XB_BRIDGE_SNOOPING | XB_BRIDGE_MCAST_PASS)) && (dst[0] & 1) &&
+	    !is_broadcast(dst)) {
+		why = mcast_check(ctx, br, l);
+		if (why)
+			return why;
+	}
 	if ((br->flags & XB_BRIDGE_NEIGH) && is_neigh(ctx, l))
 		return PUNT_NEIGH;
 	if (port->flags & XB_PORT_LOCKED)
@@ -351,6 +421,7 @@ static __always_inline enum punt_reason frame_check(struct xdp_md *ctx, const st
 	/* What is not in the first buffer is in fragments. */
 	if (len > (__u64)(end - data))
 		return PUNT_OVERSIZE;
+	l->len = (__u32)len;
 	if ((data[ETH_ALEN] & 1) || is_zero(data + ETH_ALEN))
 		return PUNT_SOURCE;
 	why = tag_look(ctx, br, l);

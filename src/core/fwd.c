@@ -4,7 +4,7 @@
 #include <errno.h>
 
 #include "core/group.h"
-#include "core/mcast.h"
+#include "core/snoop.h"
 
 static void drop(struct verdict *r, enum drop_reason reason)
 {
@@ -188,7 +188,7 @@ static const struct group *find_group(const struct view_bridge *b, struct mdb_ke
 }
 
 /* Of a bridge that snoops; while nobody asks for members all groups are flooded. */
-static void by_group(const struct view_bridge *b, struct mcast *m, struct verdict *r)
+static void by_group(const struct view_bridge *b, struct snooped *m, struct verdict *r)
 {
 	static const uint16_t querier[MDB_FAMILY_N] = {
 		[MDB_L2] = VB_SNOOPING, [MDB_IP4] = VB_QUERIER4, [MDB_IP6] = VB_QUERIER6
@@ -217,21 +217,21 @@ static void by_group(const struct view_bridge *b, struct mcast *m, struct verdic
 
 static void multicast(const struct view_bridge *b, const struct frame *f, struct verdict *r)
 {
-	struct mcast m;
+	struct snooped m;
 
 	if (!(b->flags & VB_SNOOPING)) {
 		flood(b, FLOOD_MULTICAST, r);
 		return;
 	}
-	switch (mcast_parse(f, b->tpid, &m)) {
-	case MCAST_DATA:
+	switch (snoop_parse(f, b->tpid, &m)) {
+	case SNOOP_DATA:
 		m.key.vid = r->vid;
 		by_group(b, &m, r);
 		break;
-	case MCAST_CONTROL:
+	case SNOOP_CONTROL:
 		drop(r, DROP_MCAST_CONTROL);
 		break;
-	case MCAST_BAD:
+	case SNOOP_BAD:
 		drop(r, DROP_MCAST_BAD);
 		break;
 	}

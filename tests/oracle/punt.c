@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#define TYPE_IP    0x0800
 #define TYPE_ARP   0x0806
 #define TYPE_RARP  0x8035
 #define TYPE_IPV6  0x86dd
@@ -13,7 +14,9 @@
 #define TPID_AD    0x88a8
 
 #define PROTO_HOPOPTS 0
+#define PROTO_IGMP    2
 #define PROTO_ICMPV6  58
+#define PROTO_PIM     103
 
 struct look {
 	const uint8_t *p;
@@ -47,21 +50,77 @@ static bool look_at(const struct plan_bridge *b, const uint8_t *p, size_t len, s
 	return true;
 }
 
-static bool is_neigh(const struct look *l)
+/* Type of an ICMPv6 message, perhaps behind a hop-by-hop header; -1: it is none. */
+static int icmp6_type(const struct look *l)
 {
 	size_t at = l->l3 + 40;
 	uint8_t next;
 
-	if (l->type == TYPE_ARP || l->type == TYPE_RARP)
-		return true;
 	if (l->type != TYPE_IPV6 || l->len < at)
-		return false;
+		return -1;
 	next = l->p[l->l3 + 6];
 	if (next == PROTO_HOPOPTS && l->len >= at + 2) {
 		next = l->p[at];
 		at += (size_t)(l->p[at + 1] + 1) * 8;
 	}
-	return next == PROTO_ICMPV6 && at < l->len && l->p[at] >= 133 && l->p[at] <= 137;
+	return next == PROTO_ICMPV6 && at < l->len ? l->p[at] : -1;
+}
+
+static bool is_neigh(const struct look *l)
+{
+	int type = icmp6_type(l);
+
+	return l->type == TYPE_ARP || l->type == TYPE_RARP || (type >= 133 && type <= 137);
+}
+
+/* As ip_mc_check_iphdr() and its callers sort it. */
+static enum punt_reason mcast_ip(const uint8_t *ip, size_t len)
+{
+	size_t header_len, total_len;
+	uint64_t sum = 0;
+
+	if (len < 20)
+		return PUNT_MCAST_BAD;
+	header_len = (ip[0] & 0xfU) * 4;
+	total_len = get16(ip + 2);
+	if (ip[0] >> 4 != 4 || header_len < 20 || header_len > len || total_len > len ||
+	    total_len < header_len)
+		return PUNT_MCAST_BAD;
+	for (size_t i = 0; i < header_len; i += 2)
+		sum += get16(ip + i);
+	/* A number and its digits' sum have the same rest: of 0xffff, none. */
+	if (!sum || sum % 0xffff)
+		return PUNT_MCAST_BAD;
+	return ip[9] == PROTO_IGMP || ip[9] == PROTO_PIM ? PUNT_MCAST_CONTROL : PUNT_NONE;
+}
+
+static enum punt_reason mcast_ip6(const struct look *l)
+{
+	static const uint8_t control[] = { 130, 131, 132, 143, 151, 152, 153 };
+	const uint8_t *ip = l->p + l->l3;
+	size_t len = l->len - l->l3, payload_len;
+	int type = icmp6_type(l);
+
+	if (len < 40)
+		return PUNT_MCAST_BAD;
+	payload_len = get16(ip + 4);
+	if (ip[0] >> 4 != 6 || !payload_len || payload_len > len - 40)
+		return PUNT_MCAST_BAD;
+	if (ip[6] == PROTO_HOPOPTS || ip[6] == PROTO_PIM)
+		return PUNT_MCAST_CONTROL;
+	return type >= 0 && memchr(control, type, sizeof(control)) ? PUNT_MCAST_CONTROL : PUNT_NONE;
+}
+
+/* Of a bridge that snoops. */
+static enum punt_reason mcast_reason(const struct world *w, const struct look *l)
+{
+	enum punt_reason why = PUNT_NONE;
+
+	if (l->type == TYPE_IP)
+		why = mcast_ip(l->p + l->l3, l->len - l->l3);
+	else if (l->type == TYPE_IPV6)
+		why = mcast_ip6(l);
+	return !why && w->mcast_pass ? PUNT_MCAST : why;
 }
 
 static bool has_upper(const struct plan_port *port, const struct look *l)
@@ -123,8 +182,12 @@ enum punt_reason punt_reason(const struct world *w, const struct plan_port *port
 		return PUNT_LINK_LOCAL;
 	if (is_control(l.type))
 		return PUNT_CONTROL;
-	if (b->snooping && (p[0] & 1) && memcmp(p, broadcast, MAC_LEN) != 0)
-		return PUNT_MCAST;
+	if (b->snooping && (p[0] & 1) && memcmp(p, broadcast, MAC_LEN) != 0) {
+		enum punt_reason why = mcast_reason(w, &l);
+
+		if (why)
+			return why;
+	}
 	if (b->neigh && is_neigh(&l))
 		return PUNT_NEIGH;
 	if (port->is_locked)

@@ -16,7 +16,7 @@ int world_open(struct world *w)
 	static const char text[] = "accelerate-virtual = yes\n";
 	const struct fdb_config cfg = { .max_entries = 4096, .seed = { 1, 2 } };
 
-	*w = (struct world){ .is_stale = true };
+	*w = (struct world){ .is_stale = true, .mcast_pass = true };
 	w->mirror = mirror_new();
 	w->model = model_new();
 	w->fdb = fdb_new(&cfg);

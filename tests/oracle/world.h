@@ -30,7 +30,8 @@ struct world {
 	struct fdb *fdb;
 	uint32_t ifindex[WORLD_SLOTS]; /* by slot, 0: free */
 	char name[WORLD_SLOTS][NETINFO_NAME_SIZE];
-	bool is_stale; /* the mirror has changed since world_update() */
+	bool mcast_pass; /* all multicast is left to the kernel while the bridge snoops */
+	bool is_stale;   /* the mirror has changed since world_update() */
 };
 
 /* Every function returns 0 or a negative errno. */

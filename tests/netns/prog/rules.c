@@ -34,7 +34,14 @@
 #define LL(x) "0180c20000" x " 020000000002 "
 #define Q(vid) "8100 0" vid " "
 #define AD(vid) "88a8 0" vid " "
-#define IP4(proto) "0800 46000020 00000000 01" proto "0000 0a000001 e0000001 94040000 "
+#define IP4(proto, sum) "0800 46000020 00000000 01" proto sum " 0a000001 e0000001 94040000 "
+#define IGMP IP4("02", "3ad6")
+#define PIM  IP4("67", "3a71")
+#define UDP  IP4("11", "3ac7")
+/* Version and header length, total length, checksum. */
+#define IP4_OF(vihl, total, sum) "0800 " vihl "00" total "00000000 0111" sum "0a000001 ef010101 "
+#define IP6_OF(ver, plen, next) "86dd " ver "0000000" plen next "01 fe800000000000000000000000000001 " \
+	"ff050000000000000000000000000001 "
 #define IP6(next) "86dd 60000000 0020" next "01 fe800000000000000000000000000001 " \
 	"ff020000000000000000000000000001 "
 #define HBH(next) next "00 050200000100 "
@@ -44,6 +51,7 @@
 #define OPEN XB_BRIDGE_OPEN
 #define FILT (XB_BRIDGE_OPEN | XB_BRIDGE_FILTERING)
 #define SNOOP (XB_BRIDGE_OPEN | XB_BRIDGE_SNOOPING)
+#define DOUBT (SNOOP | XB_BRIDGE_MCAST_PASS)
 #define NEIGH (XB_BRIDGE_OPEN | XB_BRIDGE_NEIGH)
 
 static const struct row {
@@ -87,24 +95,53 @@ static const struct row {
 	{ "CFM in a tag, not filtering",   UC AD("005") "8902",      60, USER, OPEN, 0x8100, PUNT_CONTROL },
 	{ "CFM in two tags",               UC Q("005") Q("006") "8902", 60, USER, OPEN, 0x8100, PUNT_NONE },
 
-	{ "multicast, no snooping",        MC4 IP4("02"),            60, USER, OPEN, 0x8100, PUNT_NONE },
-	{ "IGMP",                          MC4 IP4("02"),            60, USER, SNOOP, 0x8100, PUNT_MCAST_CONTROL },
-	{ "PIM",                           MC4 IP4("67"),            60, USER, SNOOP, 0x8100, PUNT_MCAST_CONTROL },
-	{ "IGMP in a tag",                 MC4 Q("005") IP4("02"),   64, USER, SNOOP, 0x8100, PUNT_MCAST_CONTROL },
-	{ "UDP multicast",                 MC4 IP4("11"),            60, USER, SNOOP, 0x8100, PUNT_MCAST },
-	{ "IPv4 multicast cut off",        MC4 "0800 46",            15, USER, SNOOP, 0x8100, PUNT_MCAST },
-	{ "other multicast",               MC4 "88b5",               60, USER, SNOOP, 0x8100, PUNT_MCAST },
+	{ "multicast, no snooping",        MC4 IGMP,            60, USER, OPEN, 0x8100, PUNT_NONE },
+	{ "IGMP",                          MC4 IGMP,            60, USER, SNOOP, 0x8100, PUNT_MCAST_CONTROL },
+	{ "PIM",                           MC4 PIM,            60, USER, SNOOP, 0x8100, PUNT_MCAST_CONTROL },
+	{ "IGMP in a tag",                 MC4 Q("005") IGMP,   64, USER, SNOOP, 0x8100, PUNT_MCAST_CONTROL },
+	{ "UDP multicast",                 MC4 UDP,                  60, USER, SNOOP, 0x8100, PUNT_NONE },
+	{ "UDP multicast, five words",     MC4 IP4_OF("45", "0020", "bfca"), 60, USER, SNOOP, 0x8100, PUNT_NONE },
+	{ "no byte more than told",        MC4 IP4_OF("45", "0020", "bfca"), 46, USER, SNOOP, 0x8100, PUNT_NONE },
+	{ "one byte less than told",       MC4 IP4_OF("45", "0020", "bfca"), 45, USER, SNOOP, 0x8100, PUNT_MCAST_BAD },
+	{ "in a tag, one byte less",       MC4 Q("005") IP4_OF("45", "0020", "bfca"), 49, USER, SNOOP, 0x8100, PUNT_MCAST_BAD },
+	{ "told less than the header",     MC4 IP4_OF("45", "0013", "bfd7"), 60, USER, SNOOP, 0x8100, PUNT_MCAST_BAD },
+	{ "header of four words",          MC4 IP4_OF("44", "0020", "c0ca"), 60, USER, SNOOP, 0x8100, PUNT_MCAST_BAD },
+	{ "header of fifteen, cut off",    MC4 IP4_OF("4f", "003c", "b5ae"), 60, USER, SNOOP, 0x8100, PUNT_MCAST_BAD },
+	{ "header of fifteen words",       MC4 IP4_OF("4f", "003c", "b5ae"), 74, USER, SNOOP, 0x8100, PUNT_NONE },
+	{ "version of IPv4",               MC4 IP4_OF("55", "0020", "afca"), 60, USER, SNOOP, 0x8100, PUNT_MCAST_BAD },
+	{ "checksum of IPv4",              MC4 IP4_OF("45", "0020", "bfcb"), 60, USER, SNOOP, 0x8100, PUNT_MCAST_BAD },
+	{ "checksum with options",         MC4 IP4("11", "3ac6"), 60, USER, SNOOP, 0x8100, PUNT_MCAST_BAD },
+	{ "malformed, no snooping",        MC4 IP4_OF("55", "0020", "afca"), 60, USER, OPEN, 0x8100, PUNT_NONE },
+	{ "IPv4 multicast cut off",        MC4 "0800 46",            15, USER, SNOOP, 0x8100, PUNT_MCAST_BAD },
+	{ "nothing behind the type",       MC4 "0800",               14, USER, SNOOP, 0x8100, PUNT_MCAST_BAD },
+	{ "UDP multicast, in doubt",       MC4 UDP,                  60, USER, DOUBT, 0x8100, PUNT_MCAST },
+	{ "IGMP, in doubt",                MC4 IGMP,                 60, USER, DOUBT, 0x8100, PUNT_MCAST_CONTROL },
+	{ "other multicast, in doubt",     MC4 "88b5",               60, USER, DOUBT, 0x8100, PUNT_MCAST },
+	{ "broadcast, in doubt",           BC "0800",                60, USER, DOUBT, 0x8100, PUNT_NONE },
+	{ "unicast, in doubt",             UC UDP,                   60, USER, DOUBT, 0x8100, PUNT_NONE },
+	{ "IGMP in another tag",           MC4 AD("005") IGMP,       64, USER, SNOOP | FILT, 0x8100, PUNT_NONE },
+	{ "IGMP in another tag, not filtering", MC4 AD("005") IGMP,  64, USER, SNOOP, 0x8100, PUNT_MCAST_CONTROL },
+	{ "IGMP in two tags",              MC4 Q("005") Q("006") IGMP, 68, USER, SNOOP, 0x8100, PUNT_NONE },
+	{ "other multicast",               MC4 "88b5",               60, USER, SNOOP, 0x8100, PUNT_NONE },
+	{ "IPv6 multicast",                MC6 IP6_OF("6", "0008", "11"), 62, USER, SNOOP, 0x8100, PUNT_NONE },
+	{ "IPv6 payload cut off",          MC6 IP6_OF("6", "0008", "11"), 61, USER, SNOOP, 0x8100, PUNT_MCAST_BAD },
+	{ "IPv6 without payload",          MC6 IP6_OF("6", "0000", "3b"), 90, USER, SNOOP, 0x8100, PUNT_MCAST_BAD },
+	{ "version of IPv6",               MC6 IP6_OF("5", "0008", "11"), 90, USER, SNOOP, 0x8100, PUNT_MCAST_BAD },
+	{ "IPv6, in doubt",                MC6 IP6_OF("6", "0008", "11"), 90, USER, DOUBT, 0x8100, PUNT_MCAST },
+	{ "hop-by-hop, then UDP",          MC6 IP6("00") HBH("11"),  90, USER, SNOOP, 0x8100, PUNT_MCAST_CONTROL },
 	{ "broadcast with snooping",       BC "0800",                60, USER, SNOOP, 0x8100, PUNT_NONE },
-	{ "unicast with snooping",         UC IP4("02"),             60, USER, SNOOP, 0x8100, PUNT_NONE },
+	{ "unicast with snooping",         UC IGMP,             60, USER, SNOOP, 0x8100, PUNT_NONE },
 	{ "MLD query",                     MC6 IP6("00") HBH("3a") "82", 90, USER, SNOOP, 0x8100, PUNT_MCAST_CONTROL },
 	{ "MLD done",                      MC6 IP6("00") HBH("3a") "84", 90, USER, SNOOP, 0x8100, PUNT_MCAST_CONTROL },
 	{ "MLDv2 report",                  MC6 IP6("00") HBH("3a") "8f", 90, USER, SNOOP, 0x8100, PUNT_MCAST_CONTROL },
 	{ "MLDv2 report, longer option",   MC6 IP6("00") HBH2("3a") "8f", 90, USER, SNOOP, 0x8100, PUNT_MCAST_CONTROL },
 	{ "router discovery",              MC6 IP6("3a") "97",       90, USER, SNOOP, 0x8100, PUNT_MCAST_CONTROL },
 	{ "PIM over IPv6",                 MC6 IP6("67") "20",       90, USER, SNOOP, 0x8100, PUNT_MCAST_CONTROL },
-	{ "router solicitation, snooping", MC6 IP6("3a") "85",       90, USER, SNOOP, 0x8100, PUNT_MCAST },
-	{ "IPv6 multicast cut off",        MC6 "86dd 60",            15, USER, SNOOP, 0x8100, PUNT_MCAST },
-	{ "hop-by-hop header cut off",     MC6 IP6("00") "3a",       55, USER, SNOOP, 0x8100, PUNT_MCAST },
+	{ "router solicitation, snooping", MC6 IP6("3a") "85",       90, USER, SNOOP, 0x8100, PUNT_NONE },
+	{ "router solicitation, snooping, suppressed", MC6 IP6("3a") "85", 90, USER, SNOOP | NEIGH, 0x8100, PUNT_NEIGH },
+	{ "multicast of a locked port",    MC4 UDP,                  60, USER | XB_PORT_LOCKED, SNOOP, 0x8100, PUNT_LOCKED },
+	{ "IPv6 multicast cut off",        MC6 "86dd 60",            15, USER, SNOOP, 0x8100, PUNT_MCAST_BAD },
+	{ "hop-by-hop header cut off",     MC6 IP6("00") "3a",       55, USER, SNOOP, 0x8100, PUNT_MCAST_BAD },
 
 	{ "ARP, nobody answers",           BC "0806",                60, USER, OPEN, 0x8100, PUNT_NONE },
 	{ "ARP",                           BC "0806",                60, USER, NEIGH, 0x8100, PUNT_NEIGH },

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * mcast: what a bridge that snoops looks at in a frame for a group address.
+ * snoop: what a bridge that snoops looks at in a frame for a group address.
  *
  * The bridge goes by the IP header behind the Ethernet header and the one tag
  * that it does not see as payload: the outermost of its own VLAN protocol, or,
  * when it does not filter, of either (net/bridge/br_multicast.c, net/ipv4/igmp.c,
  * net/ipv6/mcast_snoop.c). No state; reads the frame only.
  */
-#ifndef XB_CORE_MCAST_H
-#define XB_CORE_MCAST_H
+#ifndef XB_CORE_SNOOP_H
+#define XB_CORE_SNOOP_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -16,13 +16,13 @@
 #include "core/frame.h"
 #include "core/mdb.h"
 
-enum mcast_kind {
-	MCAST_DATA,
-	MCAST_CONTROL, /* IGMP, PIM, or IPv6 with a hop-by-hop header: may change groups */
-	MCAST_BAD,     /* IPv4 or IPv6 with a header that the bridge drops the frame for */
+enum snoop_kind {
+	SNOOP_DATA,
+	SNOOP_CONTROL, /* IGMP, PIM, or IPv6 with a hop-by-hop header: may change groups */
+	SNOOP_BAD,     /* IPv4 or IPv6 with a header that the bridge drops the frame for */
 };
 
-struct mcast {
+struct snooped {
 	/*
 	 * Family and group that the frame is looked up by, and its source, which
 	 * MDB_L2 has none of. The VID is VID_NONE.
@@ -33,8 +33,8 @@ struct mcast {
 
 /*
  * @f has been parsed with @tpid, 0 for a bridge that does not filter. *@out is
- * written for MCAST_DATA only.
+ * written for SNOOP_DATA only.
  */
-enum mcast_kind mcast_parse(const struct frame *f, uint16_t tpid, struct mcast *out);
+enum snoop_kind snoop_parse(const struct frame *f, uint16_t tpid, struct snooped *out);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "core/mcast.h"
+#include "core/snoop.h"
 
 #define TYPE_IP4 0x0800
 #define TYPE_IP6 0x86dd
@@ -42,50 +42,50 @@ static bool is_local4(const uint8_t *group)
 	return group[0] == 224 && !group[1] && !group[2];
 }
 
-static enum mcast_kind parse_ip4(const uint8_t *p, uint32_t len, struct mcast *out)
+static enum snoop_kind parse_ip4(const uint8_t *p, uint32_t len, struct snooped *out)
 {
 	uint32_t header_len, total_len;
 
 	if (len < IP4_MIN_LEN || p[0] >> 4 != 4)
-		return MCAST_BAD;
+		return SNOOP_BAD;
 	header_len = (p[0] & 0xfU) * 4;
 	if (header_len < IP4_MIN_LEN || header_len > len || !checksum_is_right(p, header_len))
-		return MCAST_BAD;
+		return SNOOP_BAD;
 	total_len = get16(p + IP4_TOTAL_LEN);
 	if (total_len > len || total_len < header_len)
-		return MCAST_BAD;
+		return SNOOP_BAD;
 	if (p[IP4_PROTOCOL] == PROTOCOL_IGMP || p[IP4_PROTOCOL] == PROTOCOL_PIM)
-		return MCAST_CONTROL;
+		return SNOOP_CONTROL;
 
-	*out = (struct mcast){ .key.family = MDB_IP4, .routers_only = !is_local4(p + IP4_GROUP) };
+	*out = (struct snooped){ .key.family = MDB_IP4, .routers_only = !is_local4(p + IP4_GROUP) };
 	memcpy(out->key.group, p + IP4_GROUP, MDB_IP4_LEN);
 	memcpy(out->key.source, p + IP4_SOURCE, MDB_IP4_LEN);
-	return MCAST_DATA;
+	return SNOOP_DATA;
 }
 
-static enum mcast_kind parse_ip6(const uint8_t *p, uint32_t len, struct mcast *out)
+static enum snoop_kind parse_ip6(const uint8_t *p, uint32_t len, struct snooped *out)
 {
 	static const uint8_t all_nodes[MDB_IP6_LEN] = { 0xff, 0x02, [MDB_IP6_LEN - 1] = 1 };
 	uint32_t payload_len;
 
 	if (len < IP6_LEN || p[0] >> 4 != 6)
-		return MCAST_BAD;
+		return SNOOP_BAD;
 	payload_len = get16(p + IP6_PAYLOAD_LEN);
 	if (!payload_len || payload_len > len - IP6_LEN)
-		return MCAST_BAD;
+		return SNOOP_BAD;
 	if (p[IP6_NEXT] == NEXT_HOP_BY_HOP)
-		return MCAST_CONTROL;
+		return SNOOP_CONTROL;
 
-	*out = (struct mcast){
+	*out = (struct snooped){
 		.key.family = MDB_IP6,
 		.routers_only = memcmp(p + IP6_GROUP, all_nodes, sizeof(all_nodes)) != 0,
 	};
 	memcpy(out->key.group, p + IP6_GROUP, MDB_IP6_LEN);
 	memcpy(out->key.source, p + IP6_SOURCE, MDB_IP6_LEN);
-	return MCAST_DATA;
+	return SNOOP_DATA;
 }
 
-enum mcast_kind mcast_parse(const struct frame *f, uint16_t tpid, struct mcast *out)
+enum snoop_kind snoop_parse(const struct frame *f, uint16_t tpid, struct snooped *out)
 {
 	bool has_tag =
 		tpid ? f->has_tag : f->ethertype == FRAME_TPID_Q || f->ethertype == FRAME_TPID_AD;
@@ -96,7 +96,7 @@ enum mcast_kind mcast_parse(const struct frame *f, uint16_t tpid, struct mcast *
 		return parse_ip4(f->data + skip, f->len - skip, out);
 	if (type == TYPE_IP6)
 		return parse_ip6(f->data + skip, f->len - skip, out);
-	*out = (struct mcast){ .key.family = MDB_L2 };
+	*out = (struct snooped){ .key.family = MDB_L2 };
 	memcpy(out->key.group, f->data, MDB_L2_LEN);
-	return MCAST_DATA;
+	return SNOOP_DATA;
 }
