@@ -20,6 +20,7 @@ static const struct {
 	[CTLMSG_FDB]       = { "fdb",       FILTERS },
 	[CTLMSG_FDB_FLUSH] = { "fdb-flush", FILTERS },
 	[CTLMSG_FLOOD]     = { "flood",     CTLMSG_HAS_DEV | CTLMSG_HAS_VLAN },
+	[CTLMSG_MDB]       = { "mdb",       CTLMSG_HAS_DEV },
 	[CTLMSG_STATS]     = { "stats",     CTLMSG_HAS_DEV | CTLMSG_HAS_VLANS },
 	[CTLMSG_VERIFY]    = { "verify",    0 },
 	[CTLMSG_VERSION]   = { "version",   0 },

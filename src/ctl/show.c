@@ -17,11 +17,11 @@
 #define STEP_NS   NSEC_PER_MSEC
 
 static bool (*const units[CTLMSG_N])(struct show *s) = {
-	[CTLMSG_STATUS] = show_status_unit,   [CTLMSG_PORT] = show_port_unit,
-	[CTLMSG_VLAN] = show_vlan_unit,       [CTLMSG_FDB] = show_fdb_unit,
-	[CTLMSG_FDB_FLUSH] = show_flush_unit, [CTLMSG_FLOOD] = show_flood_unit,
-	[CTLMSG_STATS] = show_stats_unit,     [CTLMSG_VERIFY] = show_verify_unit,
-	[CTLMSG_VERSION] = show_version_unit,
+	[CTLMSG_MDB] = show_mdb_unit,       [CTLMSG_STATUS] = show_status_unit,
+	[CTLMSG_PORT] = show_port_unit,     [CTLMSG_VLAN] = show_vlan_unit,
+	[CTLMSG_FDB] = show_fdb_unit,       [CTLMSG_FDB_FLUSH] = show_flush_unit,
+	[CTLMSG_FLOOD] = show_flood_unit,   [CTLMSG_STATS] = show_stats_unit,
+	[CTLMSG_VERIFY] = show_verify_unit, [CTLMSG_VERSION] = show_version_unit,
 };
 
 /* ---- writing ---- */
@@ -236,5 +236,7 @@ int show_step(struct show *s, struct evbuffer *out)
 
 void show_free(struct show *s)
 {
+	if (s)
+		free(s->member);
 	free(s);
 }

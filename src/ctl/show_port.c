@@ -157,6 +157,7 @@ bool show_port_unit(struct show *s)
 		set_options(s, o, kernel_options, N_ELEM(kernel_options), l->info.brport.flags,
 			    l->info.brport.present);
 	set_backup(s, o, l);
+	show_set(s, o, "multicast", show_multicast(s, &s->c->bridge[p->bridge]));
 	set_data_plane(s, o, slot);
 	set_summary(s, o, slot);
 	show_item(s, o);

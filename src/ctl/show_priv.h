@@ -36,9 +36,13 @@ struct show {
 	uint64_t n_flushed;
 	uint32_t n_passes;
 	bool is_partial;
+	bool has_list;              /* its "[" has been written */
+	struct show_member *member; /* of groups, of the bridge s->i; owned */
+	uint32_t n_members;
 };
 
 bool show_status_unit(struct show *s);
+bool show_mdb_unit(struct show *s);
 bool show_port_unit(struct show *s);
 bool show_vlan_unit(struct show *s);
 bool show_fdb_unit(struct show *s);
@@ -75,6 +79,9 @@ enum path_reason show_port_reason(const struct ctl *c, const struct ctl_port *p)
 
 /* Sets "path", "reason" and "reason_text". */
 void show_path(struct show *s, json_t *o, const char *path, enum path_reason reason);
+
+/* Who forwards the bridge's multicast, and why: an object. */
+json_t *show_multicast(struct show *s, const struct ctl_bridge *b);
 
 const char *show_state_name(uint32_t state);
 

@@ -29,6 +29,7 @@ bool show_verify_unit(struct show *s)
 		show_set_count(s, o, "links", r->n_links);
 		show_set_count(s, o, "vlans", r->n_vlans);
 		show_set_count(s, o, "fdb_entries", r->n_entries);
+		show_set_count(s, o, "mdb_entries", r->n_members);
 		show_set_count(s, o, "n_differences", r->n_differences);
 	}
 	show_set(s, o, "differences", list);

@@ -23,8 +23,8 @@ struct round {
 	uint32_t bridge; /* of the walk */
 };
 
-__attribute__((format(printf, 4, 5))) static struct verify_difference *differ(
-	struct verify_result *r, uint64_t id, const char *what, const char *fmt, ...)
+struct verify_difference *verify_differ(struct verify_result *r, uint64_t id, const char *what,
+					const char *fmt, ...)
 {
 	struct verify_difference *d;
 	va_list ap;
@@ -53,7 +53,7 @@ void verify_number(struct verify_result *r, const struct verify_place *at, uint3
 	if (kernel == ours)
 		return;
 	snprintf(what, sizeof(what), "%s %s", at->kind, at->name);
-	d = differ(r, (uint64_t)at->ifindex << 32 | field, what, "%s", name);
+	d = verify_differ(r, (uint64_t)at->ifindex << 32 | field, what, "%s", name);
 	if (d) {
 		snprintf(d->kernel, sizeof(d->kernel), "%llu", (unsigned long long)kernel);
 		snprintf(d->ours, sizeof(d->ours), "%llu", (unsigned long long)ours);
@@ -170,8 +170,8 @@ static struct verify_difference *differ_entry(struct round *w, uint32_t bridge, 
 
 	snprintf(what, sizeof(what), "fdb %s", w->c->bridge[bridge].name);
 	/* 60 bits of key: four are left for the bridge, enough to tell rounds apart. */
-	return differ(w->r, key ^ (uint64_t)bridge << 60 ^ 1ULL << 63, what, "%s vlan %u",
-		      mac_format(&mac, text), (unsigned int)(key >> 48));
+	return verify_differ(w->r, key ^ (uint64_t)bridge << 60 ^ 1ULL << 63, what, "%s vlan %u",
+			     mac_format(&mac, text), (unsigned int)(key >> 48));
 }
 
 static int remember(struct round *w, uint32_t bridge, uint64_t key)
@@ -308,6 +308,8 @@ static int run_round(struct ctl *c, struct verify_result *r)
 	}
 	if (!err)
 		err = compare_fdbs(w);
+	if (!err)
+		err = verify_mdb(c, r);
 	free(w);
 	return err;
 }

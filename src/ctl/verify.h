@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * verify: compares what we believe of the kernel with what it says when it is
- * asked anew: links, ports, VLANs and forwarding entries; and what we made of it,
+ * asked anew: links, ports, VLANs, forwarding entries, and for bridges that snoop
+ * members of multicast groups and router ports; and what we made of it,
  * the model that the workers' view is built from, with what is to be made of the
  * kernel's answers. xbridgectl(8) lists what is not compared.
  *
@@ -30,7 +31,7 @@ struct verify_difference {
 };
 
 struct verify_result {
-	uint32_t n_links, n_vlans, n_entries; /* that were compared in the last round */
+	uint32_t n_links, n_vlans, n_entries, n_members; /* that were compared in the last round */
 	uint32_t n_differences;
 	uint32_t n; /* that are in v */
 	struct verify_difference v[VERIFY_MAX];

@@ -23,9 +23,11 @@ enum filter {
 };
 
 static const struct word objects[] = {
-	{ "fdb", CTLMSG_FDB },       { "flood", CTLMSG_FLOOD },   { "port", CTLMSG_PORT },
-	{ "stats", CTLMSG_STATS },   { "status", CTLMSG_STATUS }, { "version", CTLMSG_VERSION },
-	{ "verify", CTLMSG_VERIFY }, { "vlan", CTLMSG_VLAN },     { NULL, 0 },
+	{ "fdb", CTLMSG_FDB },         { "flood", CTLMSG_FLOOD },
+	{ "mdb", CTLMSG_MDB },         { "port", CTLMSG_PORT },
+	{ "stats", CTLMSG_STATS },     { "status", CTLMSG_STATUS },
+	{ "version", CTLMSG_VERSION }, { "verify", CTLMSG_VERIFY },
+	{ "vlan", CTLMSG_VLAN },       { NULL, 0 },
 };
 
 static const struct word verbs[] = {

@@ -38,6 +38,7 @@ static const char usage_text[] =
 	"  fdb flush [FILTER]...        forgets stations\n"
 	"  flood [show [dev DEV] [vlan VID]]\n"
 	"                               where frames go that are flooded\n"
+	"  mdb [show [dev DEV]]         multicast groups, routers and queriers\n"
 	"  stats [show [dev DEV] [vlans]]\n"
 	"                               every counter that is not 0\n"
 	"  verify                       compares our tables with the kernel's\n"

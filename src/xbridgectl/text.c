@@ -66,6 +66,8 @@ static void print_path(FILE *f, const json_t *port)
 	if (json_is_true(json_object_get(port, "recovers_tags")))
 		fputs(" recovers_tags", f);
 	fputc('\n', f);
+	if (!strcmp(text_get(port, "path"), "user"))
+		text_multicast(f, port);
 	if (note[0] && strcmp(note, "?") != 0)
 		fprintf(f, "    note: %s\n", note);
 }
@@ -170,9 +172,12 @@ static void print_difference(FILE *f, const json_t *d)
 static void print_verify(FILE *f, const json_t *data)
 {
 	each(f, json_object_get(data, "differences"), print_difference);
-	fprintf(f, "%lld differences in %lld links, %lld VLANs of ports, %lld FDB entries\n",
+	fprintf(f,
+		"%lld differences in %lld links, %lld VLANs of ports, %lld FDB entries, "
+		"%lld members of groups\n",
 		text_number(data, "n_differences"), text_number(data, "links"),
-		text_number(data, "vlans"), text_number(data, "fdb_entries"));
+		text_number(data, "vlans"), text_number(data, "fdb_entries"),
+		text_number(data, "mdb_entries"));
 }
 
 /* ---- all ---- */
@@ -195,6 +200,9 @@ void text_print(FILE *f, enum ctlmsg_cmd cmd, const json_t *data)
 		break;
 	case CTLMSG_FLOOD:
 		each(f, data, text_flood);
+		break;
+	case CTLMSG_MDB:
+		each(f, data, text_mdb);
 		break;
 	case CTLMSG_VERIFY:
 		print_verify(f, data);

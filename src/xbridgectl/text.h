@@ -21,12 +21,16 @@ void text_port(FILE *f, const json_t *port);
 void text_vlan(FILE *f, const json_t *port);
 void text_fdb(FILE *f, const json_t *entry);
 void text_flood(FILE *f, const json_t *vlan);
+void text_mdb(FILE *f, const json_t *bridge);
 
 /*
  * A list of FDB entries as it came, @len bytes of JSON, one entry at a time: there
  * may be millions. 0, or -EINVAL if it is no such list.
  */
 int text_fdb_list(FILE *f, const char *list, size_t len);
+
+/* A line about who forwards a bridge's multicast, when that is not who forwards the rest. */
+void text_multicast(FILE *f, const json_t *of);
 
 /* Members of an object. */
 const char *text_get(const json_t *o, const char *key);  /* "?" if it is no string */

@@ -70,6 +70,8 @@ static void print_bridge(FILE *f, const json_t *b)
 	if (json_is_true(json_object_get(b, "vlan_filtering")))
 		fprintf(f, ", VLANs %s", text_get(b, "vlan_protocol"));
 	print_reason(f, b);
+	if (text_number(b, "ports_user"))
+		text_multicast(f, b);
 	json_array_foreach(ports, i, p)
 	{
 		fprintf(f, "  %-15s %-6s  %-10s", text_get(p, "ifname"), text_get(p, "path"),

@@ -37,6 +37,8 @@ static void accepted_requests_fill_the_struct(void **state)
 		    .present = CTLMSG_HAS_DEV | CTLMSG_HAS_VLAN,
 		    .dev = "br0",
 		    .vid = 1 } },
+		{ "{\"cmd\":\"mdb\",\"args\":{\"dev\":\"br0\"}}",
+		  { .cmd = CTLMSG_MDB, .present = CTLMSG_HAS_DEV, .dev = "br0" } },
 		{ "{\"cmd\":\"stats\",\"args\":{\"vlans\":true}}",
 		  { .cmd = CTLMSG_STATS, .present = CTLMSG_HAS_VLANS, .vlans = true } },
 	};

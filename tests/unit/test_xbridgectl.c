@@ -51,6 +51,8 @@ static void words_become_the_request_that_they_mean(void **state)
 		{ "fdb flush", "{\"cmd\":\"fdb-flush\",\"args\":{}}\n" },
 		{ "fdb f dev p1 static", "{\"cmd\":\"fdb-flush\",\"args\":{\"dev\":\"p1\",\"kind\":\"static\"}}\n" },
 		{ "fl show dev br0 vlan 1", "{\"cmd\":\"flood\",\"args\":{\"dev\":\"br0\",\"vlan\":1}}\n" },
+		{ "mdb", "{\"cmd\":\"mdb\",\"args\":{}}\n" },
+		{ "m show dev br0", "{\"cmd\":\"mdb\",\"args\":{\"dev\":\"br0\"}}\n" },
 		{ "stats show vlans", "{\"cmd\":\"stats\",\"args\":{\"vlans\":true}}\n" },
 	};
 	/* clang-format on */
@@ -82,6 +84,7 @@ static void wrong_words_are_refused_by_name(void **state)
 		{ "port show dev", "\"dev\" needs a value" },
 		{ "port show vlan 1", "port does not take \"vlan\"" },
 		{ "status show dev p1", "status does not take \"dev\"" },
+		{ "mdb show vlan 1", "mdb does not take \"vlan\"" },
 		{ "fdb show dev a/b", "\"a/b\" is not the name of an interface" },
 		{ "fdb show dev 1234567890123456",
 		  "\"1234567890123456\" is not the name of an interface" },
@@ -155,6 +158,34 @@ static void check_text(const char *name, enum ctlmsg_cmd cmd, const char *json, 
 	"02:00:00:00:00:02 dev br0 master br0 permanent\n" \
 	"02:00:00:00:00:03 dev p2 extern_learn sticky master br0 static\n"
 
+#define MDB_JSON \
+	"[{\"ifname\":\"br0\",\"multicast\":{\"snooping\":true,\"path\":\"kernel\"," \
+	"\"reason\":\"querier-doubt\",\"reason_text\":\"in doubt (IPv6)\"}," \
+	"\"querier\":{\"ipv4\":{\"state\":\"present\",\"why\":\"another querier is heard\"," \
+	"\"address\":\"10.0.0.2\",\"timer\":200,\"ifname\":\"p2\"}," \
+	"\"ipv6\":{\"state\":\"doubt\",\"why\":\"waiting\",\"wait\":12}}," \
+	"\"router\":{\"ipv4\":[\"br0\",\"p2\"],\"ipv6\":[]},\"groups\":[" \
+	"{\"grp\":\"239.1.1.1\",\"src\":\"10.0.0.5\",\"vlan\":10,\"members\":[" \
+	"{\"ifname\":\"p1\",\"blocked\":true},{\"ifname\":\"p2\",\"filter_mode\":\"include\"}]}," \
+	"{\"grp\":\"ff15::1\",\"members\":[{\"ifname\":\"br0\",\"host\":true}]}]}," \
+	"{\"ifname\":\"br1\",\"multicast\":{\"snooping\":false},\"groups\":[]}," \
+	"{\"ifname\":\"br2\",\"multicast\":{\"snooping\":true,\"path\":\"user\",\"reason\":\"none\"," \
+	"\"reason_text\":\"\"},\"querier\":{\"ipv4\":{\"state\":\"none\",\"why\":\"nobody asks\"}," \
+	"\"ipv6\":{\"state\":\"none\",\"why\":\"nobody asks\"}},\"groups\":[]}]"
+
+#define MDB_TEXT \
+	"br0: multicast on the kernel path  querier-doubt: in doubt (IPv6)\n" \
+	"    IPv4 querier: present (another querier is heard) 10.0.0.2 behind p2" \
+	" heard of until 200 s from now\n" \
+	"    IPv6 querier: doubt (waiting, for 12 s more)\n" \
+	"    IPv4 routers: br0 p2\n" \
+	"    grp 239.1.1.1 src 10.0.0.5 vlan 10: p1 (blocked) p2 (include)\n" \
+	"    grp ff15::1: br0\n" \
+	"br1: snooping is off, multicast is flooded\n" \
+	"br2: multicast on the user path\n" \
+	"    IPv4 querier: none (nobody asks)\n" \
+	"    IPv6 querier: none (nobody asks)\n"
+
 #define PATH_JSON(path, reason, text) \
 	"\"path\":\"" path "\",\"reason\":\"" reason "\",\"reason_text\":\"" text "\""
 
@@ -167,9 +198,11 @@ static const struct {
 	{ "verify", CTLMSG_VERIFY,
 	  "{\"complete\":true,\"differences\":[{\"what\":\"fdb br0\",\"object\":"
 	  "\"02:00:00:00:00:01 vlan 10\",\"kernel\":\"p1 static\",\"xbridged\":\"\"}],"
-	  "\"links\":3,\"vlans\":2,\"fdb_entries\":9,\"n_differences\":1}",
+	  "\"links\":3,\"vlans\":2,\"fdb_entries\":9,\"mdb_entries\":4,\"n_differences\":1}",
 	  "fdb br0: 02:00:00:00:00:01 vlan 10: kernel p1 static, xbridged nothing\n"
-	  "1 differences in 3 links, 2 VLANs of ports, 9 FDB entries\n" },
+	  "1 differences in 3 links, 2 VLANs of ports, 9 FDB entries, 4 members of groups\n" },
+	{ "mdb", CTLMSG_MDB, MDB_JSON, MDB_TEXT },
+	{ "mdb, empty", CTLMSG_MDB, "[]", "" },
 	{ "flush", CTLMSG_FDB_FLUSH, "{\"flushed\":3}", "Flushed 3 entries\n" },
 	{ "flush of one", CTLMSG_FDB_FLUSH, "{\"flushed\":1}", "Flushed 1 entry\n" },
 	{ "fdb", CTLMSG_FDB, FDB_JSON, FDB_TEXT },
@@ -214,6 +247,8 @@ static const struct {
 	  "\"frames\":{\"all\":100,\"pool\":60,\"fill\":40,\"batch\":0,\"tx\":0,\"lost\":0},"
 	  "\"resyncs\":1,\"resync_due\":false,\"bridges\":[{\"ifname\":\"br0\",\"source\":\"kernel\","
 	  PATH_JSON("mixed", "none", "on the user path") ",\"note\":\"\",\"vlan_filtering\":true,"
+	  "\"multicast\":{\"snooping\":true,\"path\":\"kernel\",\"reason\":\"mdb-limit\","
+	  "\"reason_text\":\"it has more members of groups than fit\"},"
 	  "\"vlan_protocol\":\"802.1Q\",\"fdb_entries\":12,\"ports_user\":1,\"ports_kernel\":1,"
 	  "\"ports\":[{\"ifname\":\"p1\"," PATH_JSON("user", "none", "on the user path")
 	  ",\"note\":\"\",\"state\":\"forwarding\"},"
@@ -223,6 +258,7 @@ static const struct {
 	  "frames: 60 of 100 free, 40 to receive, 0 to send\n"
 	  "\n"
 	  "br0: mixed path, 1 of 2 ports in user space, 12 FDB entries, VLANs 802.1Q\n"
+	  "    multicast: kernel path  mdb-limit: it has more members of groups than fit\n"
 	  "  p1              user    forwarding\n"
 	  "  tap0            kernel  disabled    virtual: veth, tun or tap  [see log]\n" },
 	{ "status of a daemon in trouble", CTLMSG_STATUS,
