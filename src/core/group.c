@@ -19,12 +19,12 @@ struct source {
 };
 
 /* Frames that are not IP go where IPv4 routers are (br_multicast_get_first_rport_node()). */
-static uint16_t router_flag(uint8_t family)
+static uint16_t router_flag(uint32_t family)
 {
 	return family == MDB_IP6 ? MP_ROUTER6 : MP_ROUTER4;
 }
 
-static uint16_t host_router_flag(uint8_t family)
+static uint16_t host_router_flag(uint32_t family)
 {
 	return MP_ROUTER_L2 | (family == MDB_L2 ? 0 : router_flag(family));
 }
@@ -155,15 +155,19 @@ const struct group *group_find(const struct group_table *t, const struct mdb_key
 	return NULL;
 }
 
+static void table_free(struct group_table *t)
+{
+	for (uint32_t i = 0; i <= t->mask; i++)
+		group_put(t->slot[i].group);
+	free(t);
+}
+
 void group_table_put(const struct group_table *ct)
 {
 	struct group_table *t = (struct group_table *)(uintptr_t)ct;
 
-	if (!t || --t->refs)
-		return;
-	for (uint32_t i = 0; i <= t->mask; i++)
-		group_put(t->slot[i].group);
-	free(t);
+	if (t && !--t->refs)
+		table_free(t);
 }
 
 /* Entries of a VLAN are for a bridge that filters, those of none for one that does not. */
@@ -238,7 +242,7 @@ static void find_routers(struct source *s)
 	for (uint32_t i = 0; i < s->b->n_ports; i++) {
 		const struct model_port *p = s->m->port[s->b->port[i]];
 
-		for (uint8_t f = 0; f < MDB_FAMILY_N; f++) {
+		for (uint32_t f = 0; f < MDB_FAMILY_N; f++) {
 			if (!(p->a.flags & MP_HOST) && (p->a.flags & router_flag(f)))
 				s->router[f][s->n_routers[f]++] = p->slot;
 		}
@@ -273,7 +277,7 @@ int group_table_build(const struct model *m, const struct model_bridge *b,
 	find_routers(&s);
 	err = table_fill(t, &s);
 	if (err) {
-		group_table_put(t);
+		table_free(t);
 		return err;
 	}
 	*out = t;

@@ -110,7 +110,7 @@ static int make_room(struct model_bridge *b)
 		b->mdb.seed = b->fdb ? fdb_seed(b->fdb) : 0;
 	b->mdb.bucket = v;
 	b->mdb.n_buckets = n;
-	for (uint32_t i = 0; i < n_old; i++) {
+	for (uint32_t i = 0; old && i < n_old; i++) {
 		while (old[i]) {
 			struct model_group *g = old[i], **to = bucket_of(b, &g->key);
 
