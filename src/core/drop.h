@@ -79,7 +79,7 @@
 	X(NETFILTER,       "netfilter",        "netfilter hooks see bridged frames") \
 	X(TC_FILTER,       "tc-filter",        "tc filter or qdisc on a port") \
 	X(FDB_LIMIT,       "fdb-limit",        "fdb_max_learned is set") \
-	X(MST,             "mst",              "multiple spanning trees, and mst = kernel") \
+	X(MST,             "mst",              "multiple spanning trees: mst = kernel, or stations that the kernel would not take") \
 	X(LOCKED,          "locked",           "port is locked") \
 	X(VLAN_TUNNEL,     "vlan-tunnel",      "port maps VLANs to tunnels") \
 	X(BACKUP_NHID,     "backup-nhid",      "port has a backup nexthop") \

@@ -259,6 +259,25 @@ static bool has_left_default_pvid(const struct mirror_link *l, const struct link
 	       l->info.bridge.default_pvid != i->bridge.default_pvid;
 }
 
+/*
+ * A bridge begins as a member of its default PVID, of which no message tells: the
+ * device's first one knows of no VLANs (net/bridge/br_vlan.c,
+ * br_vlan_bridge_event(); seen on 6.12 and 7.2). What was done to its VLANs
+ * meanwhile is told later, or is in the dump that this message is of.
+ */
+static int begin_vlans(struct mirror_link *l, const struct link_info *i)
+{
+	const struct vlan_info first = { .flags = VLAN_PVID | VLAN_UNTAGGED };
+	uint16_t pvid = i->bridge.default_pvid;
+
+	if (!(i->bridge.present & BRIDGE_HAS_DEFAULT_PVID) || pvid == VID_NONE || l->vlans)
+		return 0;
+	if (!vlans_make(l))
+		return -ENOMEM;
+	vlan_put(l->vlans, pvid, &first);
+	return 0;
+}
+
 static int apply_device(struct mirror *m, const struct link_info *i, bool *changed)
 {
 	struct mirror_link *l;
@@ -274,6 +293,8 @@ static int apply_device(struct mirror *m, const struct link_info *i, bool *chang
 		return -ENOMEM;
 	if (has_left_default_pvid(l, i))
 		m->is_unsure = true;
+	if (!l->seen_device && (i->present & LINK_HAS_BRIDGE) && begin_vlans(l, i))
+		return -ENOMEM;
 	bridge = i->present & LINK_HAS_BRPORT ? i->master : 0;
 	if (bridge != l->bridge && l->seen_device)
 		leave_bridge(m, l, changed);

@@ -57,6 +57,31 @@ static enum path_reason port_veto(const struct plan_input *in, uint32_t ifindex)
 
 /* ---- a port ---- */
 
+static bool state_learns(uint8_t state)
+{
+	return state == PORT_LEARNING || state == PORT_FORWARDING;
+}
+
+/*
+ * With multiple spanning trees frames go by the state of their VLAN's instance
+ * alone, but the kernel takes no station for a port whose own state, that of the
+ * common tree, does not learn (net/bridge/br_fdb.c, __br_fdb_add() and
+ * fdb_add_entry(); seen on 6.12 and 7.2). It must hear the frames itself.
+ */
+static bool learns_in_vlans_alone(const struct plan_bridge *b, const struct mirror_link *l)
+{
+	const struct brport_info *bp = &l->info.brport;
+
+	if (!b->attr.mst || !b->attr.learning || !(bp->flags & BRPORT_LEARNING) ||
+	    state_learns(bp->state) || !l->vlans)
+		return false;
+	for (uint32_t vid = 1; vid <= VID_MAX; vid++) {
+		if ((l->vlans->mv[vid] & MV_MEMBER) && state_learns(MV_STATE_OF(l->vlans->mv[vid])))
+			return true;
+	}
+	return false;
+}
+
 static enum path_reason port_reason(const struct plan_input *in, const struct plan_bridge *b,
 				    const struct mirror_link *l, const struct plan_port *p)
 {
@@ -78,6 +103,8 @@ static enum path_reason port_reason(const struct plan_input *in, const struct pl
 		return PATH_LOCKED;
 	if (p->is_tunnel)
 		return PATH_VLAN_TUNNEL;
+	if (!(p->attr.flags & MP_DOWN) && learns_in_vlans_alone(b, l))
+		return PATH_MST;
 	return port_veto(in, p->ifindex);
 }
 

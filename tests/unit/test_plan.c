@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "ctl/plan.h"
@@ -164,7 +165,97 @@ static void a_port_is_on_the_path_that_its_kind_and_options_allow(void **state)
 	}
 }
 
+/*
+ * A port whose own state does not learn, with VLAN 10 in some state: the kernel
+ * would refuse what is learned there.
+ */
+static void a_port_that_learns_in_its_vlans_alone_is_left_to_the_kernel(void **state)
+{
+	static const struct {
+		const char *name;
+		bool mst, learning, down;
+		uint8_t port, vlan;
+		enum path_reason want;
+	} rows[] = {
+		/* clang-format off */
+		{ "all forwards",           true,  true,  false, PORT_FORWARDING, PORT_FORWARDING, PATH_NONE },
+		{ "instance blocks",        true,  true,  false, PORT_FORWARDING, PORT_BLOCKING,   PATH_NONE },
+		{ "port learns",            true,  true,  false, PORT_LEARNING,   PORT_FORWARDING, PATH_NONE },
+		{ "both block",             true,  true,  false, PORT_BLOCKING,   PORT_BLOCKING,   PATH_NONE },
+		{ "instance forwards",      true,  true,  false, PORT_BLOCKING,   PORT_FORWARDING, PATH_MST },
+		{ "instance learns",        true,  true,  false, PORT_LISTENING,  PORT_LEARNING,   PATH_MST },
+		{ "port disabled",          true,  true,  false, PORT_DISABLED,   PORT_FORWARDING, PATH_MST },
+		{ "nothing is received",    true,  true,  true,  PORT_DISABLED,   PORT_FORWARDING, PATH_NONE },
+		{ "nothing is learned",     true,  false, false, PORT_BLOCKING,   PORT_FORWARDING, PATH_NONE },
+		{ "one tree, blocked port", false, true,  false, PORT_BLOCKING,   PORT_FORWARDING, PATH_NONE },
+		/* clang-format on */
+	};
+
+	(void)state;
+	for (size_t k = 0; k < N_ELEM(rows); k++) {
+		struct rtmsg_info br = bridge_msg(), i = port_msg(1, "");
+		struct mirror_vlans *v = calloc(1, sizeof(*v));
+		struct world w;
+		struct plan *p;
+
+		world_init(&w, NULL);
+		br.link.bridge.boolopt = rows[k].mst ? BRIDGE_OPT_MST : 0;
+		i.link.flags = rows[k].down ? 0 : 1;
+		i.link.brport.state = rows[k].port;
+		if (!rows[k].learning)
+			i.link.brport.flags &= ~(uint32_t)BRPORT_LEARNING;
+		tell(&w, &br);
+		tell(&w, &i);
+		assert_non_null(v);
+		v->n = 1;
+		v->mv[10] = (uint8_t)(MV_MEMBER | MV_STATE(rows[k].vlan));
+		mirror_find(w.m, i.link.ifindex)->vlans = v;
+		p = plan_of(&w, NULL);
+		if (p->bridge[0].port[0].reason != rows[k].want)
+			fail_msg("%s: %s", rows[k].name, path_name(p->bridge[0].port[0].reason));
+		plan_free(p);
+		world_fini(&w);
+	}
+}
+
 /* ---- one bridge ---- */
+
+/* It says so in no message of its own. */
+static void a_new_bridge_is_a_member_of_its_default_pvid(void **state)
+{
+	static const struct {
+		const char *name;
+		uint32_t present;
+		uint16_t pvid;
+		uint32_t want_n;
+	} rows[] = {
+		{ "1", BRIDGE_HAS_DEFAULT_PVID, 1, 1 },
+		{ "another", BRIDGE_HAS_DEFAULT_PVID, 4094, 1 },
+		{ "none", BRIDGE_HAS_DEFAULT_PVID, VID_NONE, 0 },
+		{ "a kernel without VLANs", 0, 0, 0 },
+	};
+
+	(void)state;
+	for (size_t k = 0; k < N_ELEM(rows); k++) {
+		struct rtmsg_info br = bridge_msg();
+		const struct mirror_vlans *v;
+		struct world w;
+
+		world_init(&w, NULL);
+		br.link.bridge.present |= rows[k].present;
+		br.link.bridge.default_pvid = rows[k].pvid;
+		tell(&w, &br);
+		v = mirror_find(w.m, BR)->vlans;
+		if ((v ? v->n : 0) != rows[k].want_n)
+			fail_msg("%s: %u VLANs", rows[k].name, v ? v->n : 0);
+		if (v) {
+			assert_int_equal(v->pvid, rows[k].pvid);
+			assert_int_equal(v->mv[rows[k].pvid],
+					 MV_MEMBER | MV_UNTAGGED | MV_STATE(PORT_FORWARDING));
+		}
+		world_fini(&w);
+	}
+}
 
 static void fdb_limit(struct rtmsg_info *br, struct rtmsg_info *i)
 {
@@ -540,6 +631,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_port_is_on_the_path_that_its_kind_and_options_allow),
+		cmocka_unit_test(a_port_that_learns_in_its_vlans_alone_is_left_to_the_kernel),
+		cmocka_unit_test(a_new_bridge_is_a_member_of_its_default_pvid),
 		cmocka_unit_test(one_port_or_option_can_keep_the_whole_bridge_on_the_kernel_path),
 		cmocka_unit_test(multicast_options_reach_the_model),
 		cmocka_unit_test(a_port_is_down_when_it_is_not_up_or_has_no_carrier),
