@@ -24,16 +24,21 @@ static uint16_t get16(const uint8_t *p)
 	return (uint16_t)(p[0] << 8 | p[1]);
 }
 
-/* The sum over a header is 0xffff when its checksum is right. */
+/* The sum over a header is 0xffff when its checksum is right, in either byte order. */
 static bool checksum_is_right(const uint8_t *p, uint32_t len)
 {
-	uint32_t sum = 0;
+	uint64_t sum = 0;
+	uint32_t word;
 
-	for (uint32_t i = 0; i < len; i += 2)
-		sum += get16(p + i);
+	for (uint32_t i = 0; i < len; i += sizeof(word)) {
+		memcpy(&word, p + i, sizeof(word));
+		sum += word;
+	}
+	sum = (sum & 0xffffffff) + (sum >> 32);
 	sum = (sum & 0xffff) + (sum >> 16);
-	sum += sum >> 16;
-	return (uint16_t)sum == 0xffff;
+	sum = (sum & 0xffff) + (sum >> 16);
+	sum = (sum & 0xffff) + (sum >> 16);
+	return sum == 0xffff;
 }
 
 /* 224.0.0.0/24 is everybody's on the link. */
