@@ -431,6 +431,8 @@ static int read_once(struct ctl *c, bool *is_one)
 	}
 	*is_one = r->n_datagrams == 1;
 	free(r);
+	for (uint32_t i = 1; !err && i < c->slot_end; i++)
+		c->port[i].fdb_wanted = false;
 	return err;
 }
 
@@ -464,4 +466,64 @@ int fdbsync_read(struct ctl *c)
 		c->fdb_pause_ns = READ_PAUSE_MAX_NS;
 	c->fdb_again_ns = c->now_ns + c->fdb_pause_ns;
 	return 0;
+}
+
+/* ---- ports that are new ---- */
+
+struct port_reading {
+	struct ctl *c;
+	struct ctl_port *p;
+	uint32_t n_datagrams;
+};
+
+static int read_port_entry(void *arg, const struct rtmsg_info *i, const struct nlmsghdr *h)
+{
+	const struct port_reading *r = arg;
+	struct ctl_bridge *b;
+	uint16_t slot;
+
+	(void)h;
+	if (i->type == RTMSG_NEIGH && !i->neigh.deleted && i->neigh.ifindex == r->p->ifindex &&
+	    !mac_is_multicast(&i->neigh.mac) && fdbsync_find(r->c, &i->neigh, &b, &slot) &&
+	    entry_told(r->c, b, &i->neigh, slot, WORD_TABLE) == -EEXIST)
+		rewrite(r->c, b, fdb_key(i->neigh.vid, &i->neigh.mac));
+	return 0;
+}
+
+static void port_beat(void *arg)
+{
+	struct port_reading *r = arg;
+
+	r->n_datagrams++;
+	ctl_alive(r->c);
+}
+
+static int read_port(struct ctl *c, struct ctl_port *p)
+{
+	struct port_reading r = { .c = c, .p = p };
+	uint64_t n_dels;
+	int err;
+
+	ctl_read_events(c);
+	n_dels = c->stats.n_neigh_dels;
+	err = rtsock_dump_port(c->rt, p->ifindex, read_port_entry, port_beat, &r);
+	if (err)
+		return err;
+	p->fdb_wanted = false;
+	ctl_read_events(c);
+	/* As for the whole table, which is what is read then. */
+	if (r.n_datagrams > 1 && n_dels != c->stats.n_neigh_dels && !c->fdb_again_ns)
+		c->fdb_again_ns = c->now_ns + READ_PAUSE_NS;
+	return 0;
+}
+
+int fdbsync_read_ports(struct ctl *c)
+{
+	int err = 0;
+
+	for (uint32_t i = 1; !err && i < c->slot_end; i++) {
+		if (c->port[i].is_used && c->port[i].fdb_wanted)
+			err = read_port(c, &c->port[i]);
+	}
+	return err;
 }

@@ -49,7 +49,7 @@ void ports_close(struct ctl *c, struct ctl_port *p, bool gone)
 	if (p->rxvlan_was_on && !gone)
 		(void)guard_rxvlan_restore(p->name);
 	p->rxvlan_was_on = false;
-	p->is_open = p->is_receive = false;
+	p->is_open = p->is_receive = p->has_rules = false;
 }
 
 static void host_close(struct ctl *c, struct ctl_bridge *b, bool gone)
@@ -259,6 +259,7 @@ static int port_open(struct ctl *c, struct ctl_port *p, const struct plan_bridge
 	int err;
 
 	p->is_receive_wanted = pp->receive;
+	p->has_rules = false;
 	err = ethdev_queues(pp->name, &cfg.n_rx_queues, &cfg.n_tx_queues);
 	if (err) {
 		port_failed(c, p, PATH_FAILED, "the interface has gone");
@@ -378,6 +379,15 @@ static int set_uppers(struct ctl *c, struct ctl_port *p, const struct plan_port 
 	return err;
 }
 
+/* A system call for each port and plan is saved where nothing has changed. */
+static void set_rules(struct ctl *c, struct ctl_port *p, const struct xb_port_rules *r)
+{
+	if (p->has_rules && p->rules.flags == r->flags && p->rules.bridge == r->bridge)
+		return;
+	p->has_rules = !dp_port_rules_set(c->dp, ctl_slot(c, p), r);
+	p->rules = *r;
+}
+
 /* Rules of an open port; opens it where it is wanted. True if every step worked. */
 static bool open_port(struct ctl *c, struct ctl_bridge *b, const struct plan_bridge *pb,
 		      const struct plan_port *pp)
@@ -406,7 +416,7 @@ static bool open_port(struct ctl *c, struct ctl_bridge *b, const struct plan_bri
 	/* What is for a VLAN device must not be forwarded past it. */
 	if (set_uppers(c, p, pp))
 		r.flags &= ~(uint32_t)XB_PORT_USER;
-	(void)dp_port_rules_set(c->dp, ctl_slot(c, p), &r);
+	set_rules(c, p, &r);
 	return true;
 }
 

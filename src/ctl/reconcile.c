@@ -430,7 +430,7 @@ static int sync_port(struct ctl *c, struct ctl_bridge *b, struct plan_bridge *pb
 	if (err && is_new)
 		p->is_used = false;
 	if (is_new && b->source == CONF_SOURCE_KERNEL) {
-		c->fdb_wanted = true;
+		p->fdb_wanted = true;
 		mdbsync_unread(c, b);
 	}
 	b->statics_wanted = b->statics_wanted || is_new;
@@ -652,6 +652,8 @@ static int run_once(struct ctl *c)
 	if (!err && c->fdb_wanted) {
 		err = fdbsync_read(c);
 		c->fdb_wanted = err != 0;
+	} else if (!err) {
+		err = fdbsync_read_ports(c);
 	}
 	/* All tables are read; opening ports may take as long as it takes. */
 	if (!err && !c->resync_wanted) {

@@ -92,9 +92,9 @@ static int vlan_dump(struct request *r, uint32_t flags)
 	return end(r);
 }
 
-static int neigh_dump(struct request *r)
+static int neigh_dump(struct request *r, uint32_t ifindex)
 {
-	struct ndmsg nd = { .ndm_family = AF_BRIDGE };
+	struct ndmsg nd = { .ndm_family = AF_BRIDGE, .ndm_ifindex = (int)ifindex };
 
 	put(r, &nd, sizeof(nd));
 	return end(r);
@@ -134,7 +134,7 @@ int rtreq_dump(void *buf, size_t size, enum rtreq_dump what, uint32_t seq)
 	case RTREQ_BRIDGE_MST:
 		return link_request(&r, AF_BRIDGE, 0, RTEXT_FILTER_MST);
 	case RTREQ_NEIGHS:
-		return neigh_dump(&r);
+		return neigh_dump(&r, 0);
 	case RTREQ_VLANS:
 		return vlan_dump(&r, 0);
 	case RTREQ_VLANS_GLOBAL:
@@ -145,6 +145,13 @@ int rtreq_dump(void *buf, size_t size, enum rtreq_dump what, uint32_t seq)
 		return mdb_dump(&r);
 	}
 	return -EINVAL;
+}
+
+int rtreq_port_neighs(void *buf, size_t size, uint32_t ifindex, uint32_t seq)
+{
+	struct request r = begin(buf, size, RTM_GETNEIGH, NLM_F_REQUEST | NLM_F_DUMP, seq);
+
+	return neigh_dump(&r, ifindex);
 }
 
 int rtreq_link(void *buf, size_t size, uint32_t ifindex, uint32_t seq)

@@ -33,6 +33,12 @@ enum rtreq_dump {
 /* A dump. The answer is messages with NLM_F_MULTI and a last one, RTMSG_DONE or RTMSG_ERROR. */
 int rtreq_dump(void *buf, size_t size, enum rtreq_dump what, uint32_t seq);
 
+/*
+ * RTREQ_NEIGHS for one port of a bridge. A kernel that does not take the filter
+ * tells of all. The answer is that of a dump.
+ */
+int rtreq_port_neighs(void *buf, size_t size, uint32_t ifindex, uint32_t seq);
+
 /* One device of LINK_FAMILY_ANY. The answer is a link message or RTMSG_ERROR. */
 int rtreq_link(void *buf, size_t size, uint32_t ifindex, uint32_t seq);
 

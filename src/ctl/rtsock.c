@@ -234,19 +234,31 @@ static int ask(struct rtsock *s, const void *req, size_t len, struct dump *d,
 	return err;
 }
 
+/* @len: of the request, or a negative errno. */
+static int ask_whole(struct rtsock *s, const void *req, int len, struct dump *d,
+		     void (*tick)(void *arg))
+{
+	int err = len < 0 ? len : ask(s, req, (size_t)len, d, tick);
+
+	return !err && d->is_interrupted ? -EINTR : err;
+}
+
 int rtsock_dump(struct rtsock *s, enum rtreq_dump what, rtsock_fn fn, void (*tick)(void *arg),
 		void *arg)
 {
 	uint32_t req[RTREQ_SIZE / sizeof(uint32_t)];
 	struct dump d = { .seq = ++s->seq, .fn = fn, .arg = arg };
-	int len = rtreq_dump(req, sizeof(req), what, d.seq), err;
 
-	if (len < 0)
-		return len;
-	err = ask(s, req, (size_t)len, &d, tick);
-	if (!err && d.is_interrupted)
-		err = -EINTR;
-	return err;
+	return ask_whole(s, req, rtreq_dump(req, sizeof(req), what, d.seq), &d, tick);
+}
+
+int rtsock_dump_port(struct rtsock *s, uint32_t ifindex, rtsock_fn fn, void (*tick)(void *arg),
+		     void *arg)
+{
+	uint32_t req[RTREQ_SIZE / sizeof(uint32_t)];
+	struct dump d = { .seq = ++s->seq, .fn = fn, .arg = arg };
+
+	return ask_whole(s, req, rtreq_port_neighs(req, sizeof(req), ifindex, d.seq), &d, tick);
 }
 
 int rtsock_link(struct rtsock *s, uint32_t ifindex, rtsock_fn fn, void *arg)

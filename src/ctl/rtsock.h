@@ -49,6 +49,10 @@ int rtsock_events(struct rtsock *s, uint32_t max_datagrams, rtsock_fn fn, void *
 int rtsock_dump(struct rtsock *s, enum rtreq_dump what, rtsock_fn fn, void (*tick)(void *arg),
 		void *arg);
 
+/* The same for the forwarding entries of one port of a bridge, and perhaps of others. */
+int rtsock_dump_port(struct rtsock *s, uint32_t ifindex, rtsock_fn fn, void (*tick)(void *arg),
+		     void *arg);
+
 /*
  * Asks for one device and hands the answer to @fn. The kernel's error, -ENODEV
  * among them; -ETIMEDOUT as above.

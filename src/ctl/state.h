@@ -52,6 +52,8 @@ struct ctl_port {
 	bool is_receive;        /* with XDP program and RX sockets */
 	bool is_in_plan;        /* scratch of reconcile */
 	bool is_receive_wanted; /* by the last try to open it */
+	bool has_rules;         /* the program has .rules, since it was opened */
+	struct xb_port_rules rules;
 	uint16_t bridge;
 	uint32_t ifindex;
 	char name[NETINFO_NAME_SIZE];
@@ -61,6 +63,7 @@ struct ctl_port {
 	uint32_t n_rx_queues;
 	uint32_t n_queues; /* in use when it was tried last (ethtool -L) */
 	bool is_stale;     /* they are others now: to be opened anew */
+	bool fdb_wanted;   /* new: its entries of the kernel's table have to be read */
 	enum dp_mode mode;
 	bool is_virtual;
 	bool rxvlan_was_on;
@@ -259,6 +262,12 @@ void fdbsync_told(struct ctl *c, const struct neigh_info *n);
  * c->fdb_again_ns says when to do it again.
  */
 int fdbsync_read(struct ctl *c);
+
+/*
+ * Reads the entries of the ports that want it: they are new, so nothing of theirs
+ * can be gone. Takes in events; may ask for the whole table as above.
+ */
+int fdbsync_read_ports(struct ctl *c);
 
 /*
  * Removes all entries of a port that leaves its bridge, addresses of the host included.

@@ -330,6 +330,17 @@ int rtsock_dump(struct rtsock *s, enum rtreq_dump what, rtsock_fn fn, void (*tic
 	return k.err;
 }
 
+int rtsock_dump_port(struct rtsock *s, uint32_t ifindex, rtsock_fn fn, void (*tick)(void *arg),
+		     void *arg)
+{
+	(void)s;
+	(void)ifindex;
+	(void)fn;
+	(void)tick;
+	(void)arg;
+	return -EOPNOTSUPP;
+}
+
 int rtsock_link(struct rtsock *s, uint32_t ifindex, rtsock_fn fn, void *arg)
 {
 	(void)s;

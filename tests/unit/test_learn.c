@@ -31,6 +31,8 @@ static struct {
 	uint64_t left_out;   /* in the next dump, */
 	uint64_t gone_while; /* because this one was removed meanwhile */
 	uint32_t n_dumps;
+	uint32_t n_dumped; /* entries, in all dumps */
+	bool no_filter;    /* tells of all ports when asked for one */
 } kernel;
 
 /* ---- the data plane ---- */
@@ -144,15 +146,25 @@ static struct rtmsg_info kernel_answer(uint32_t i)
 int rtsock_dump(struct rtsock *s, enum rtreq_dump what, rtsock_fn fn, void (*tick)(void *arg),
 		void *arg)
 {
+	assert_int_equal(what, RTREQ_NEIGHS);
+	return rtsock_dump_port(s, 0, fn, tick, arg);
+}
+
+int rtsock_dump_port(struct rtsock *s, uint32_t ifindex, rtsock_fn fn, void (*tick)(void *arg),
+		     void *arg)
+{
 	(void)s;
 	(void)tick;
-	assert_int_equal(what, RTREQ_NEIGHS);
 	kernel.n_dumps++;
 	for (uint32_t i = 0; i < kernel.n; i++) {
 		struct rtmsg_info m = kernel_answer(i);
 
-		if (kernel.key[i] != kernel.left_out)
-			assert_int_equal(fn(arg, &m, NULL), 0);
+		if (ifindex && !kernel.no_filter && kernel.ifindex[i] != ifindex)
+			continue;
+		if (kernel.key[i] == kernel.left_out)
+			continue;
+		kernel.n_dumped++;
+		assert_int_equal(fn(arg, &m, NULL), 0);
 	}
 	kernel.left_out = 0;
 	kernel_forgets(kernel.gone_while);
@@ -257,6 +269,7 @@ static int setup(void **state)
 	for (uint32_t i = 1; i <= 4; i++)
 		c->port[i] = (struct ctl_port){ .is_used = true, .ifindex = PORT_IF(i) };
 	c->port[9] = (struct ctl_port){ .is_used = true, .is_host = true };
+	c->slot_end = 10;
 	c->limit_learn = (struct log_limit){ .interval_ns = 1, .burst = 1 };
 	ctl = c;
 	*state = c;
@@ -572,6 +585,36 @@ static const struct verify_difference *find_difference(const struct verify_resul
 	return NULL;
 }
 
+static void of_a_new_port_only_its_own_entries_are_read(void **state)
+{
+	/* A kernel that does not filter tells more, and we take no more. */
+	static const bool no_filter[] = { false, true };
+
+	(void)state;
+	for (uint8_t i = 0; i < 2; i++) {
+		uint64_t key[2];
+		uint32_t before = kernel.n_dumped;
+
+		kernel.no_filter = no_filter[i];
+		for (uint8_t k = 0; k < 2; k++) {
+			struct mac mac = station((uint8_t)(10 + 2 * i + k));
+
+			key[k] = fdb_key(10, &mac);
+			kernel_sees(key[k], PORT_IF(1 + k));
+		}
+		kernel.n_read = kernel.n_events; /* nobody knew the ports then */
+		ctl->port[2].fdb_wanted = true;
+		assert_int_equal(fdbsync_read_ports(ctl), 0);
+		assert_int_equal(kernel.n_dumped - before, no_filter[i] ? kernel.n : 1);
+		assert_int_equal(entry(key[1]).port, 2);
+		assert_int_equal(fdb_get(ctl->bridge[0].fdb, key[0], &(struct fdb_entry){ 0 }),
+				 -ENOENT);
+		before = kernel.n_dumped;
+		assert_int_equal(fdbsync_read_ports(ctl), 0);
+		assert_int_equal(kernel.n_dumped, before);
+	}
+}
+
 static void a_table_that_fills_grows_with_the_next_event(void **state)
 {
 	struct fdb_stats before, after;
@@ -816,6 +859,7 @@ int main(void)
 		T(verify_tells_what_is_missing_elsewhere_or_too_much),
 		T(a_table_that_is_read_does_not_undo_a_move),
 		T(many_stations_go_in_batches_and_none_is_forgotten),
+		T(of_a_new_port_only_its_own_entries_are_read),
 		T(a_table_that_fills_grows_with_the_next_event),
 		T(an_event_that_comes_before_the_write_does_not_pull_a_station_back),
 		T(a_station_that_was_seen_long_ago_follows_an_event),

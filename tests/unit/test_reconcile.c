@@ -35,6 +35,8 @@ static struct {
 	uint32_t dead;   /* of one whose socket is dead */
 	bool is_open[XB_MAX_BRIDGES];
 	uint32_t n_pairs, n_queues;
+	uint32_t n_reads, n_port_reads; /* of the whole FDB, of a port's entries */
+	uint32_t n_rules;
 	bool no_uppers;
 	uint32_t flags[XB_MAX_PORTS];
 	char rxvlan[32];
@@ -86,6 +88,7 @@ int dp_port_rules_set(struct dp *dp, uint16_t slot, const struct xb_port_rules *
 {
 	(void)dp;
 	w.flags[slot] = rules->flags;
+	w.n_rules++;
 	return 0;
 }
 
@@ -220,8 +223,20 @@ int guard_rxvlan_restore(const char *ifname)
 	return 0;
 }
 
+int fdbsync_read_ports(struct ctl *c)
+{
+	for (uint32_t i = 1; i < XB_MAX_PORTS; i++) {
+		w.n_port_reads += c->port[i].fdb_wanted;
+		c->port[i].fdb_wanted = false;
+	}
+	return 0;
+}
+
 int fdbsync_read(struct ctl *c)
 {
+	w.n_reads++;
+	for (uint32_t i = 1; i < XB_MAX_PORTS; i++)
+		c->port[i].fdb_wanted = false;
 	for (uint32_t i = 0; i < XB_MAX_BRIDGES; i++)
 		c->bridge[i].has_fdb = c->bridge[i].is_used;
 	return 0;
@@ -388,6 +403,35 @@ static void nothing_is_done_twice(void **state)
 	(void)state;
 	two_ports();
 	expect("again", "");
+}
+
+static void the_whole_fdb_is_read_for_a_bridge_and_not_for_a_port(void **state)
+{
+	(void)state;
+	two_ports();
+	assert_int_equal(w.n_reads, 1);
+	assert_int_equal(w.n_port_reads, 0);
+	for (uint32_t n = 3; n <= 5; n++)
+		tell_port(n, BR);
+	expect("three more", "G0 v0 o3 o4 o5 g0");
+	assert_int_equal(w.n_reads, 1);
+	assert_int_equal(w.n_port_reads, 3);
+	expect("again", "");
+	assert_int_equal(w.n_port_reads, 3);
+}
+
+static void rules_are_set_when_they_are_others(void **state)
+{
+	uint32_t before;
+
+	(void)state;
+	two_ports();
+	before = w.n_rules;
+	expect("again", "");
+	assert_int_equal(w.n_rules, before);
+	w.dead = PORT_IF(2);
+	expect("opened anew", "G0 C2 o2 g0");
+	assert_int_equal(w.n_rules, before + 1);
 }
 
 static void the_kernel_forwards_until_a_new_port_is_open(void **state)
@@ -619,6 +663,10 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(nothing_is_done_twice, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			the_whole_fdb_is_read_for_a_bridge_and_not_for_a_port, setup, teardown),
+		cmocka_unit_test_setup_teardown(rules_are_set_when_they_are_others, setup,
+						teardown),
 		cmocka_unit_test_setup_teardown(the_kernel_forwards_until_a_new_port_is_open, setup,
 						teardown),
 		cmocka_unit_test_setup_teardown(

@@ -76,6 +76,9 @@ static void other_requests_have_the_expected_bytes(void **state)
 		    "28000000 12000100 09000000 00000000 00000000 0b000000 00000000 00000000 "
 		    "08001d00 08000000");
 	memset(buf, 0xff, sizeof(buf));
+	check_bytes("neighs of a port", buf, rtreq_port_neighs(buf, sizeof(buf), 11, 9),
+		    "1c000000 1e000103 09000000 00000000 07000000 0b000000 00000000");
+	memset(buf, 0xff, sizeof(buf));
 	check_bytes("use", buf, rtreq_station_use(buf, sizeof(buf), &st, false, 9),
 		    "30000000 1c000105 09000000 00000000 07000000 0b000000 02000500 "
 		    "0a000200 02000000 00c10000 06000500 0a000000");
