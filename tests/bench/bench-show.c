@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * bench-show: `xbridgectl fdb` of a bridge that knows many stations, from the
- * start of the program to its end, as text and as JSON; beside it how long the
- * daemon's event loop was kept from anything else.
+ * start of the program to its end, as text and as JSON; beside it the CPU time of
+ * both sides, and the longest that the daemon's event loop was kept from anything
+ * else.
  *
  * usage: bench-show [XBRIDGECTL]
  */
@@ -13,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -27,14 +29,14 @@
 
 struct loop {
 	struct ctl *c;
-	uint64_t last_ns, longest_ns;
+	uint64_t last_ns, longest_ns; /* CPU time between two turns of the event loop */
 	int status;
 };
 
 static void on_tick(evutil_socket_t fd, short what, void *arg)
 {
 	struct loop *l = arg;
-	uint64_t now = bench_now_ns();
+	uint64_t now = bench_cpu_ns();
 
 	(void)fd;
 	(void)what;
@@ -84,15 +86,25 @@ static pid_t run(const char *program, const char *socket, const char *option, co
 	_exit(99);
 }
 
+/* Of this thread and of programs that have ended. */
+static uint64_t used_ns(void)
+{
+	struct rusage r;
+
+	getrusage(RUSAGE_CHILDREN, &r);
+	return bench_cpu_ns() + 1000000000ULL * (uint64_t)(r.ru_utime.tv_sec + r.ru_stime.tv_sec) +
+	       1000ULL * (uint64_t)(r.ru_utime.tv_usec + r.ru_stime.tv_usec);
+}
+
 static int measure(struct loop *l, const char *program, const char *option, const char *name)
 {
-	struct bench_runs runs = { .n = 0 }, longest = { .n = 0 };
+	struct bench_runs runs = { .n = 0 }, cpu = { .n = 0 }, longest = { .n = 0 };
 	char line[64], to[64];
 	struct stat st;
 
 	snprintf(to, sizeof(to), "/tmp/bench-show.%d", (int)getpid());
 	for (int i = 0; i <= BENCH_RUNS; i++) {
-		uint64_t start = bench_now_ns();
+		uint64_t start = bench_now_ns(), start_cpu = used_ns();
 
 		l->last_ns = l->longest_ns = 0;
 		l->status = -1;
@@ -101,13 +113,17 @@ static int measure(struct loop *l, const char *program, const char *option, cons
 		event_base_dispatch(l->c->base);
 		if (l->status || stat(to, &st) || (double)st.st_size < SIZE_MIN)
 			return -1;
-		if (i)
-			bench_add(&runs, (double)(bench_now_ns() - start) / 1e6);
+		if (!i)
+			continue;
+		bench_add(&runs, (double)(bench_now_ns() - start) / 1e6);
+		bench_add(&cpu, (double)(used_ns() - start_cpu) / 1e6);
 		bench_add(&longest, (double)l->longest_ns / 1e6);
 	}
 	unlink(to);
 	snprintf(line, sizeof(line), "show.fdb-400k.%s", name);
 	bench_report(line, "ms", &runs, NULL);
+	snprintf(line, sizeof(line), "show.fdb-400k.%s.cpu", name);
+	bench_report(line, "ms", &cpu, NULL);
 	snprintf(line, sizeof(line), "show.fdb-400k.%s.blocked", name);
 	bench_report(line, "ms", &longest, NULL);
 	return 0;

@@ -23,7 +23,7 @@ enum kernel_list {
 	KERNEL_LIST_MIXED, /* tagged and untagged by turns: nothing to compress */
 };
 
-/* Before the first dump. */
+/* Before the first dump. The counters below begin anew. */
 void kernel_set(enum kernel_list list, uint32_t n_ports);
 
 /*
@@ -33,7 +33,9 @@ void kernel_set(enum kernel_list list, uint32_t n_ports);
  */
 int kernel_vlan_event(struct ctl *c, uint32_t port, uint16_t vid, bool comes, bool alone);
 
-/* The view that was published last, how many were, and how many steps ports took. */
+struct mac kernel_port_mac(uint32_t port);
+
+/* The view that was published last; how many were, and how often a port's rules were set. */
 const struct view *kernel_view(void);
 extern uint64_t kernel_n_views, kernel_n_rules;
 
