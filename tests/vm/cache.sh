@@ -8,6 +8,7 @@
 #	$CACHE/kernel/RELEASE/   vmlinux and lib/modules/RELEASE
 #	$CACHE/qemu/             a QEMU newer than Debian 12's
 #	$CACHE/iproute2/bin/     ip, bridge, tc and ss of Debian's newest suite
+#	$CACHE/mstpd/bin/        mstpd and mstpctl, likewise
 #
 # An entry appears under its name by one rename, when it is complete. The
 # caller holds the lock on $CACHE, and provides give_up MESSAGE [STATUS].
@@ -135,20 +136,31 @@ cache_qemu() {
 	mv "$CACHE/new.qemu" "$CACHE/qemu"
 }
 
-# The newest iproute2 is linked to a newer libc than the host's: wrappers run
-# each program with the loader that came with it.
-cache_iproute2() {
-	local program root=$CACHE/iproute2/usr arch=lib/x86_64-linux-gnu
+# cache_programs PACKAGE PROGRAM...: programs (below usr) of Debian's newest suite
+# are linked to a newer libc than the host's: wrappers run each with the loader
+# that came with it.
+cache_programs() {
+	local package=$1 program dir=$CACHE/new.$1 root=$CACHE/$1/usr arch=lib/x86_64-linux-gnu
+	shift
 	cache_suites forky
-	cache_unpack "$CACHE/new.iproute2" iproute2 libc6
-	mkdir "$CACHE/new.iproute2/bin"
-	for program in bin/ip sbin/bridge sbin/tc bin/ss; do
-		cat >"$CACHE/new.iproute2/bin/${program#*/}" <<-SCRIPT
+	cache_unpack "$dir" "$package" libc6
+	mkdir "$dir/bin"
+	for program; do
+		cat >"$dir/bin/${program#*/}" <<-SCRIPT
 			#!/bin/sh
 			exec $root/$arch/ld-linux-x86-64.so.2 --argv0 ${program#*/} \\
 				--library-path $root/$arch:/usr/$arch $root/$program "\$@"
 		SCRIPT
 	done
-	chmod +x "$CACHE"/new.iproute2/bin/*
-	mv "$CACHE/new.iproute2" "$CACHE/iproute2"
+	chmod +x "$dir"/bin/*
+	mv "$dir" "$CACHE/$package"
+}
+
+cache_iproute2() {
+	cache_programs iproute2 bin/ip sbin/bridge sbin/tc bin/ss
+}
+
+# Not in Debian 12.
+cache_mstpd() {
+	cache_programs mstpd sbin/mstpd sbin/mstpctl
 }
