@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <string.h>
 
+#include "ctl/mcast.h"
 #include "ctl/ports.h"
 #include "ctl/rtmsg.h"
 #include "ctl/rtsock.h"
-#include "ctl/snoop.h"
 #include "ctl/state.h"
 #include "util/clock.h"
 
@@ -22,7 +22,7 @@ static bool is_snooping(const struct ctl_bridge *b)
 struct asked {
 	struct ctl *c;
 	bool has_told;
-	struct snoop_addresses address[XB_MAX_BRIDGES];
+	struct mcast_addresses address[XB_MAX_BRIDGES];
 };
 
 static int take_link(void *arg, const struct rtmsg_info *i, const struct nlmsghdr *h)
@@ -51,7 +51,7 @@ static int take_address(void *arg, const struct rtmsg_info *i, const struct nlms
 {
 	struct asked *a = arg;
 	const struct mirror_link *l;
-	struct snoop_addresses *out;
+	struct mcast_addresses *out;
 	const struct ctl_bridge *b;
 
 	(void)h;
@@ -69,7 +69,7 @@ static int take_address(void *arg, const struct rtmsg_info *i, const struct nlms
 	return 0;
 }
 
-static void read_queriers(struct ctl *c, struct ctl_bridge *b, const struct snoop_addresses *a)
+static void read_queriers(struct ctl *c, struct ctl_bridge *b, const struct mcast_addresses *a)
 {
 	const struct mirror_link *l = mirror_find(c->mirror, b->ifindex);
 	uint64_t settle_ns = (uint64_t)c->conf->querier_settle_ms * NSEC_PER_MSEC;
@@ -78,11 +78,11 @@ static void read_queriers(struct ctl *c, struct ctl_bridge *b, const struct snoo
 	if (!l)
 		return;
 	for (uint32_t q = 0; q < QUERIER_N; q++) {
-		snoop_reading(&l->info.bridge, q, a, settle_ns, &r);
+		mcast_reading(&l->info.bridge, q, a, settle_ns, &r);
 		querier_update(&b->mcast.querier[q], &r, clock_now_ns());
 	}
 	if (b->host_slot)
-		mdbsync_set_router(c, b->host_slot, snoop_host_router_flags(&l->info.bridge));
+		mdbsync_set_router(c, b->host_slot, mcast_host_router_flags(&l->info.bridge));
 }
 
 static void ask_queriers(struct ctl *c, struct asked *a, const bool *told)
@@ -169,27 +169,27 @@ void brpoll_plan(struct ctl *c, struct ctl_bridge *b, struct plan_bridge *pb)
 	m->pass = brpoll_pass(c, b);
 }
 
-enum snoop_pass brpoll_pass(const struct ctl *c, const struct ctl_bridge *b)
+enum mcast_pass brpoll_pass(const struct ctl *c, const struct ctl_bridge *b)
 {
 	const struct ctl_mcast *m = &b->mcast;
 	uint64_t now_ns = clock_now_ns();
 
 	(void)c;
 	if (!m->snooping)
-		return SNOOP_PASS_NONE;
+		return MCAST_PASS_NONE;
 	if (m->vlan_snooping)
-		return SNOOP_PASS_VLAN_SNOOPING;
+		return MCAST_PASS_VLAN_SNOOPING;
 	if (m->to_unicast)
-		return SNOOP_PASS_TO_UNICAST;
+		return MCAST_PASS_TO_UNICAST;
 	if (m->is_full)
-		return SNOOP_PASS_LIMIT;
+		return MCAST_PASS_LIMIT;
 	if (!m->has_mdb)
-		return SNOOP_PASS_UNREAD;
+		return MCAST_PASS_UNREAD;
 	for (uint32_t q = 0; q < QUERIER_N; q++) {
 		if (querier_state(&m->querier[q], now_ns, NULL) == QUERIER_DOUBT)
-			return SNOOP_PASS_QUERIER;
+			return MCAST_PASS_QUERIER;
 	}
-	return SNOOP_PASS_NONE;
+	return MCAST_PASS_NONE;
 }
 
 static void note_pass(struct ctl *c, struct ctl_bridge *b)
@@ -197,16 +197,16 @@ static void note_pass(struct ctl *c, struct ctl_bridge *b)
 	struct ctl_mcast *m = &b->mcast;
 
 	/* Reading takes no time worth a word. */
-	if (m->pass == m->told || m->pass == SNOOP_PASS_UNREAD || !b->n_receive)
+	if (m->pass == m->told || m->pass == MCAST_PASS_UNREAD || !b->n_receive)
 		return;
 	m->told = m->pass;
-	if (m->pass == SNOOP_PASS_NONE)
+	if (m->pass == MCAST_PASS_NONE)
 		history_add(&c->history, LOG_LEVEL_INFO, "bridge %s: multicast: user path",
 			    b->name);
 	else
 		history_add(&c->history, LOG_LEVEL_INFO,
 			    "bridge %s: multicast: kernel path: %s (%s)", b->name,
-			    snoop_pass_name(m->pass), snoop_pass_text(m->pass));
+			    mcast_pass_name(m->pass), mcast_pass_text(m->pass));
 }
 
 /* In doubt the view keeps what it has: nothing is decided by it. */
@@ -241,7 +241,7 @@ void brpoll_decide(struct ctl *c)
 		if (!is_snooping(b))
 			continue;
 		b->mcast.pass = brpoll_pass(c, b);
-		if (b->mcast.pass != SNOOP_PASS_NONE)
+		if (b->mcast.pass != MCAST_PASS_NONE)
 			ports_bridge_mcast(c, b);
 		set_queriers(c, b);
 	}

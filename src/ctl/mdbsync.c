@@ -3,9 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ctl/mcast.h"
 #include "ctl/rtmsg.h"
 #include "ctl/rtsock.h"
-#include "ctl/snoop.h"
 #include "ctl/state.h"
 #include "util/clock.h"
 
@@ -35,8 +35,8 @@ static void put_member(struct ctl *c, struct ctl_bridge *b, const struct mdb_inf
 	/* A port that we do not know yet: all groups are read when we do. */
 	if (!slot)
 		return;
-	snoop_key(m, &k);
-	err = model_mdb_set(c->model, ctl_index(c, b), &k, slot, snoop_member_flags(m));
+	mcast_key(m, &k);
+	err = model_mdb_set(c->model, ctl_index(c, b), &k, slot, mcast_member_flags(m));
 	if (err == -ENOSPC)
 		b->mcast.is_full = true;
 	else if (err == -ENOMEM)
@@ -112,7 +112,7 @@ static int keep_router(void *arg, const struct router_info *i)
 	uint16_t slot = mdbsync_slot(r->c, r->b, i->ifindex);
 
 	if (slot && !(i->present & ROUTER_HAS_VID))
-		r->router[slot] |= snoop_router_flags(i);
+		r->router[slot] |= mcast_router_flags(i);
 	return 0;
 }
 

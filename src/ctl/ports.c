@@ -124,7 +124,7 @@ void ports_bridge_rules(struct ctl *c, struct ctl_bridge *b, const struct plan_b
 		r.flags |= XB_BRIDGE_FILTERING;
 	if (pb && pb->snooping)
 		r.flags |= XB_BRIDGE_SNOOPING;
-	if (pb && pb->snooping && b->mcast.pass != SNOOP_PASS_NONE)
+	if (pb && pb->snooping && b->mcast.pass != MCAST_PASS_NONE)
 		r.flags |= XB_BRIDGE_MCAST_PASS;
 	if (pb && pb->neigh)
 		r.flags |= XB_BRIDGE_NEIGH;
@@ -137,7 +137,7 @@ void ports_bridge_mcast(struct ctl *c, struct ctl_bridge *b)
 {
 	uint32_t flags = b->rules.flags & ~(uint32_t)XB_BRIDGE_MCAST_PASS;
 
-	if ((flags & XB_BRIDGE_SNOOPING) && b->mcast.pass != SNOOP_PASS_NONE)
+	if ((flags & XB_BRIDGE_SNOOPING) && b->mcast.pass != MCAST_PASS_NONE)
 		flags |= XB_BRIDGE_MCAST_PASS;
 	if (flags == b->rules.flags)
 		return;

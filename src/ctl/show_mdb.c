@@ -39,33 +39,33 @@ static void doubt_text(const struct ctl_mcast *m, uint64_t now_ns, char *buf, si
 	}
 }
 
-static void pass_text(struct show *s, const struct ctl_bridge *b, enum snoop_pass pass, char *buf,
+static void pass_text(struct show *s, const struct ctl_bridge *b, enum mcast_pass pass, char *buf,
 		      size_t size)
 {
 	const struct mirror_link *l;
 	char detail[CTL_NOTE_SIZE] = "";
 
-	if (pass == SNOOP_PASS_QUERIER)
+	if (pass == MCAST_PASS_QUERIER)
 		doubt_text(&b->mcast, s->now_ns, detail, sizeof(detail));
-	l = pass == SNOOP_PASS_TO_UNICAST ? mirror_find(s->c->mirror, b->mcast.to_unicast) : NULL;
+	l = pass == MCAST_PASS_TO_UNICAST ? mirror_find(s->c->mirror, b->mcast.to_unicast) : NULL;
 	if (l)
 		snprintf(detail, sizeof(detail), "%s", l->info.name);
-	snprintf(buf, size, "%s%s%s%s", snoop_pass_text(pass), detail[0] ? " (" : "", detail,
+	snprintf(buf, size, "%s%s%s%s", mcast_pass_text(pass), detail[0] ? " (" : "", detail,
 		 detail[0] ? ")" : "");
 }
 
 json_t *show_multicast(struct show *s, const struct ctl_bridge *b)
 {
-	enum snoop_pass pass = brpoll_pass(s->c, b);
+	enum mcast_pass pass = brpoll_pass(s->c, b);
 	char text[2 * CTL_NOTE_SIZE];
 	json_t *o = json_object();
 
 	pass_text(s, b, pass, text, sizeof(text));
 	show_set(s, o, "snooping", json_boolean(b->mcast.snooping));
 	show_set(s, o, "path",
-		 json_string(pass == SNOOP_PASS_NONE && b->is_open ? "user" : "kernel"));
+		 json_string(pass == MCAST_PASS_NONE && b->is_open ? "user" : "kernel"));
 	show_set(s, o, "reason",
-		 json_string(pass == SNOOP_PASS_NONE ? "none" : snoop_pass_name(pass)));
+		 json_string(pass == MCAST_PASS_NONE ? "none" : mcast_pass_name(pass)));
 	show_set(s, o, "reason_text", show_string(text));
 	return o;
 }

@@ -28,9 +28,9 @@
 #include "core/model.h"
 #include "ctl/conf.h"
 #include "ctl/history.h"
+#include "ctl/mcast.h"
 #include "ctl/mirror.h"
 #include "ctl/plan.h"
-#include "ctl/snoop.h"
 #include "dp/dp.h"
 #include "util/log.h"
 
@@ -87,7 +87,7 @@ struct ctl_mcast {
 	bool is_full;        /* and did not fit */
 	struct querier querier[QUERIER_N];
 	bool counts[QUERIER_N]; /* queriers, as the view has them */
-	enum snoop_pass pass, told;
+	enum mcast_pass pass, told;
 };
 
 struct ctl_bridge {
@@ -318,7 +318,7 @@ void brpoll_ask(struct ctl *c);
 void brpoll_plan(struct ctl *c, struct ctl_bridge *b, struct plan_bridge *pb);
 
 /* Why the bridge's multicast passes to the kernel now. */
-enum snoop_pass brpoll_pass(const struct ctl *c, const struct ctl_bridge *b);
+enum mcast_pass brpoll_pass(const struct ctl *c, const struct ctl_bridge *b);
 
 /* Publishes groups, routers and queriers that are new, and who decides multicast. */
 void brpoll_decide(struct ctl *c);

@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ctl/mcast.h"
 #include "ctl/rtmsg.h"
 #include "ctl/rtsock.h"
-#include "ctl/snoop.h"
 #include "ctl/state.h"
 #include "ctl/verify_priv.h"
 
@@ -92,8 +92,8 @@ static int take_member(void *arg, const struct mdb_info *m)
 	memset(t, 0, sizeof(*t));
 	t->bridge = ctl_index(w->c, b);
 	t->slot = mdbsync_slot(w->c, b, m->ifindex);
-	snoop_key(m, &t->key);
-	t->flags = snoop_member_flags(m);
+	mcast_key(m, &t->key);
+	t->flags = mcast_member_flags(m);
 	if (t->slot)
 		w->n++;
 	return 0;
@@ -105,7 +105,7 @@ static int take_router(void *arg, const struct router_info *i)
 	uint16_t slot = mdbsync_slot(w->c, find_bridge(w->c, i->bridge), i->ifindex);
 
 	if (!(i->present & ROUTER_HAS_VID))
-		w->router[slot] |= snoop_router_flags(i);
+		w->router[slot] |= mcast_router_flags(i);
 	return 0;
 }
 

@@ -16,7 +16,7 @@ cat $log
 tests/oracle/replay $folder >$log || status=$?
 echo "By the forwarder:"
 cat $log
-for group in backup fdb flags flat mst pvid self size tx vlan vlanad vstate; do
+for group in backup fdb flags flat mcast mst pvid self size tx vlan vlanad vstate; do
 	grep -q "^$group: .*; [1-9][0-9]* frames decided" $log || {
 		echo "$group: no frame was decided by the forwarder"
 		status=1

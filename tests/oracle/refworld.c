@@ -10,6 +10,11 @@ static void take_entry(const struct fdb_entry *e, void *arg)
 	ref_fdb_add(arg, e);
 }
 
+static void take_member(const struct mdb_key *k, uint16_t slot, uint8_t flags, void *arg)
+{
+	refload_member(arg, k, slot, flags);
+}
+
 static void load(struct ref *r, const struct world *w)
 {
 	struct fdb_cursor c = { 0 };
@@ -22,6 +27,7 @@ static void load(struct ref *r, const struct world *w)
 		refload_port(r, i, p ? &p->a : NULL);
 	}
 	fdb_walk(w->fdb, &c, UINT32_MAX, take_entry, r);
+	model_mdb_each(w->model, 0, take_member, r);
 }
 
 static void store(const struct ref *r, struct world *w)

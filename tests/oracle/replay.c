@@ -377,8 +377,8 @@ static void run_step(struct run *r, const json_t *step)
 
 static void run_steps(struct run *r, const json_t *c)
 {
-	/* Those that the daemon asks for, in its order; then the FDB. */
-	static const uint32_t dumps[] = { 1, 2, 6, 4 };
+	/* Those that the daemon asks for; the FDB at last. */
+	static const uint32_t dumps[] = { 1, 2, 6, 5, 4 };
 	const json_t *step;
 
 	for (size_t i = 0; i < sizeof(dumps) / sizeof(dumps[0]); i++)

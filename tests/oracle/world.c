@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ctl/mcast.h"
 #include "ctl/neigh.h"
 #include "ctl/rtmsg.h"
 
@@ -16,7 +17,7 @@ int world_open(struct world *w)
 	static const char text[] = "accelerate-virtual = yes\n";
 	const struct fdb_config cfg = { .max_entries = 4096, .seed = { 1, 2 } };
 
-	*w = (struct world){ .is_stale = true, .mcast_pass = true };
+	*w = (struct world){ .is_stale = true };
 	w->mirror = mirror_new();
 	w->model = model_new();
 	w->fdb = fdb_new(&cfg);
@@ -58,6 +59,82 @@ static int apply_neigh(struct world *w, const struct neigh_info *n)
 	return 0;
 }
 
+/* ---- multicast ---- */
+
+static int apply_member(void *arg, const struct mdb_info *m)
+{
+	struct world *w = arg;
+	struct mdb_key k;
+	uint16_t slot = slot_of(w, m->ifindex);
+	int err;
+
+	if (!slot)
+		return 0;
+	mcast_key(m, &k);
+	err = model_mdb_set(w->model, 0, &k, slot, mcast_member_flags(m));
+	return err == -ENOENT && m->deleted ? 0 : err;
+}
+
+/* A notification does not tell the family, and the daemon asks then. */
+static int apply_router(void *arg, const struct router_info *r)
+{
+	uint16_t flags = mcast_router_flags(r);
+	struct world *w = arg;
+
+	if (flags && !r->deleted)
+		w->router[slot_of(w, r->ifindex)] = flags;
+	else
+		w->is_in_doubt = true;
+	return 0;
+}
+
+static int apply_mdb(struct world *w, const struct nlmsghdr *h)
+{
+	int err = world_update(w);
+
+	if (err || !w->bridge)
+		return err;
+	err = rtmsg_mdb(h, apply_member, w);
+	w->is_stale = true;
+	return err ? err : rtmsg_routers(h, apply_router, w);
+}
+
+/* The state of a querier that has been as it is for long. */
+static bool is_present(const struct querier_reading *r)
+{
+	struct querier q = { 0 };
+
+	querier_update(&q, r, 1000000000);
+	querier_update(&q, r, 3000000000);
+	return querier_state(&q, 3000000000, NULL) == QUERIER_PRESENT;
+}
+
+static void set_queriers(struct world *w, struct plan_bridge *b)
+{
+	const struct mirror_link *l = mirror_find(w->mirror, b->ifindex);
+	const struct mcast_addresses none = { 0 }; /* the bench has IPv6 off */
+	bool present[QUERIER_N];
+
+	for (uint32_t q = 0; q < QUERIER_N; q++) {
+		struct querier_reading r;
+
+		mcast_reading(&l->info.bridge, q, &none, 0, &r);
+		r.response_ns = 0;
+		present[q] = is_present(&r);
+		if (w->has_queriers && (r.is_on != w->is_on || r.has_other != w->has_other[q]))
+			w->is_in_doubt = true;
+		if (!w->has_queriers) {
+			w->is_on = r.is_on;
+			w->has_other[q] = r.has_other;
+		}
+	}
+	w->has_queriers = true;
+	b->attr.querier4 = present[QUERIER_IP4];
+	b->attr.querier6 = present[QUERIER_IP6];
+	b->host.flags |= mcast_host_router_flags(&l->info.bridge);
+	w->mcast_pass = w->is_in_doubt || b->vlan_snooping || b->to_unicast;
+}
+
 int world_apply(struct world *w, const uint8_t *p, size_t len, bool neighs)
 {
 	struct nlmsghdr *copy = malloc(len ? len : 1), *h = copy;
@@ -74,6 +151,8 @@ int world_apply(struct world *w, const uint8_t *p, size_t len, bool neighs)
 			err = mirror_apply(w->mirror, &m, h, &w->is_stale);
 		else if (!err && m.type == RTMSG_NEIGH && neighs)
 			err = world_update(w) ? -ENOMEM : apply_neigh(w, &m.neigh);
+		else if (!err && m.type == RTMSG_MDB)
+			err = apply_mdb(w, h);
 		h = (struct nlmsghdr *)(void *)((uint8_t *)h + m.size);
 		len -= m.size;
 	}
@@ -101,6 +180,7 @@ static void drop_ports(struct world *w)
 		all.port = i;
 		fdb_flush(w->fdb, &all);
 		w->ifindex[i] = 0;
+		w->router[i] = 0;
 	}
 }
 
@@ -134,6 +214,7 @@ static int fill_model(struct world *w)
 	if (!b)
 		return 0;
 	b->attr.host_port = WORLD_HOST_SLOT;
+	set_queriers(w, b);
 	err = model_bridge_set(w->model, 0, &b->attr, w->fdb, NULL, NULL);
 	if (!err)
 		err = take_slots(w, b);
@@ -144,6 +225,7 @@ static int fill_model(struct world *w)
 
 		if (p->backup)
 			p->attr.backup = slot_of(w, p->backup);
+		p->attr.flags |= w->router[slot_of(w, p->ifindex)];
 		err = model_port_set(w->model, slot_of(w, p->ifindex), &p->attr, NULL);
 	}
 	return err;

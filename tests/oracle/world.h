@@ -30,15 +30,24 @@ struct world {
 	struct fdb *fdb;
 	uint32_t ifindex[WORLD_SLOTS]; /* by slot, 0: free */
 	char name[WORLD_SLOTS][NETINFO_NAME_SIZE];
-	bool mcast_pass; /* all multicast is left to the kernel while the bridge snoops */
-	bool is_stale;   /* the mirror has changed since world_update() */
+	uint16_t router[WORLD_SLOTS]; /* MP_ROUTER*, as the dump told */
+	bool has_queriers;            /* of the dump: */
+	bool is_on, has_other[QUERIER_N];
+	bool is_in_doubt; /* a router port or a querier came or went since */
+	bool mcast_pass;  /* all multicast is left to the kernel while the bridge snoops */
+	bool is_stale;    /* something has changed since world_update() */
 };
 
 /* Every function returns 0 or a negative errno. */
 int world_open(struct world *w);
 void world_close(struct world *w);
 
-/* Takes in the messages of @len bytes at @p; those about FDB entries only if @neighs. */
+/*
+ * Takes in the messages of @len bytes at @p; those about FDB entries only if
+ * @neighs. Queriers of the first link messages count as heard long ago: the
+ * recordings waited. What comes later is in doubt for good, because nothing
+ * tells how it goes on; the daemon asks.
+ */
 int world_apply(struct world *w, const uint8_t *p, size_t len, bool neighs);
 
 /* Makes plan, model and view anew if something has changed. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "ctl/snoop.h"
+#include "ctl/mcast.h"
 
 #include <string.h>
 
@@ -8,35 +8,35 @@
 #define ROUTER_LEARNED 1
 #define ROUTER_ALWAYS  2
 
-const char *snoop_pass_name(enum snoop_pass pass)
+const char *mcast_pass_name(enum mcast_pass pass)
 {
-	static const char *const names[SNOOP_PASS_N] = {
-		[SNOOP_PASS_NONE] = "",
-		[SNOOP_PASS_VLAN_SNOOPING] = "mcast-vlan-snooping",
-		[SNOOP_PASS_TO_UNICAST] = "mcast-to-unicast",
-		[SNOOP_PASS_LIMIT] = "mdb-limit",
-		[SNOOP_PASS_UNREAD] = "mdb-unread",
-		[SNOOP_PASS_QUERIER] = "querier-doubt",
+	static const char *const names[MCAST_PASS_N] = {
+		[MCAST_PASS_NONE] = "",
+		[MCAST_PASS_VLAN_SNOOPING] = "mcast-vlan-snooping",
+		[MCAST_PASS_TO_UNICAST] = "mcast-to-unicast",
+		[MCAST_PASS_LIMIT] = "mdb-limit",
+		[MCAST_PASS_UNREAD] = "mdb-unread",
+		[MCAST_PASS_QUERIER] = "querier-doubt",
 	};
 
 	return names[pass];
 }
 
-const char *snoop_pass_text(enum snoop_pass pass)
+const char *mcast_pass_text(enum mcast_pass pass)
 {
-	static const char *const texts[SNOOP_PASS_N] = {
-		[SNOOP_PASS_NONE] = "",
-		[SNOOP_PASS_VLAN_SNOOPING] = "the bridge snoops for each VLAN apart",
-		[SNOOP_PASS_TO_UNICAST] = "a port takes multicast as unicast",
-		[SNOOP_PASS_LIMIT] = "it has more members of groups than fit",
-		[SNOOP_PASS_UNREAD] = "its groups have not been read yet",
-		[SNOOP_PASS_QUERIER] = "whether the kernel counts a querier is in doubt",
+	static const char *const texts[MCAST_PASS_N] = {
+		[MCAST_PASS_NONE] = "",
+		[MCAST_PASS_VLAN_SNOOPING] = "the bridge snoops for each VLAN apart",
+		[MCAST_PASS_TO_UNICAST] = "a port takes multicast as unicast",
+		[MCAST_PASS_LIMIT] = "it has more members of groups than fit",
+		[MCAST_PASS_UNREAD] = "its groups have not been read yet",
+		[MCAST_PASS_QUERIER] = "whether the kernel counts a querier is in doubt",
 	};
 
 	return texts[pass];
 }
 
-void snoop_key(const struct mdb_info *m, struct mdb_key *k)
+void mcast_key(const struct mdb_info *m, struct mdb_key *k)
 {
 	memset(k, 0, sizeof(*k));
 	k->vid = m->vid;
@@ -45,7 +45,7 @@ void snoop_key(const struct mdb_info *m, struct mdb_key *k)
 	memcpy(k->source, m->source, sizeof(k->source));
 }
 
-uint8_t snoop_member_flags(const struct mdb_info *m)
+uint8_t mcast_member_flags(const struct mdb_info *m)
 {
 	if (m->deleted)
 		return 0;
@@ -53,7 +53,7 @@ uint8_t snoop_member_flags(const struct mdb_info *m)
 			 (m->is_blocked ? MDB_BLOCKED : 0));
 }
 
-uint16_t snoop_router_flags(const struct router_info *r)
+uint16_t mcast_router_flags(const struct router_info *r)
 {
 	return (uint16_t)((r->present & ROUTER_HAS_IP4 ? MP_ROUTER4 : 0) |
 			  (r->present & ROUTER_HAS_IP6 ? MP_ROUTER6 : 0));
@@ -65,7 +65,7 @@ static bool is_host(const struct querier_info *q)
 	return (q->present & (QUERIER_HAS_TIMER | QUERIER_HAS_PORT)) == QUERIER_HAS_TIMER;
 }
 
-uint16_t snoop_host_router_flags(const struct bridge_info *b)
+uint16_t mcast_host_router_flags(const struct bridge_info *b)
 {
 	if (b->mcast_router == ROUTER_ALWAYS)
 		return MP_ROUTER4 | MP_ROUTER6 | MP_ROUTER_L2;
@@ -77,7 +77,7 @@ uint16_t snoop_host_router_flags(const struct bridge_info *b)
 
 /* The kernel tells the address that it asked with last, or that of the other querier. */
 static enum querier_address address_of(const struct querier_info *q,
-				       const struct snoop_addresses *a)
+				       const struct mcast_addresses *a)
 {
 	static const uint8_t none[16];
 
@@ -88,7 +88,7 @@ static enum querier_address address_of(const struct querier_info *q,
 	return QUERIER_ADDRESS_NO;
 }
 
-void snoop_reading(const struct bridge_info *b, uint32_t q, const struct snoop_addresses *a,
+void mcast_reading(const struct bridge_info *b, uint32_t q, const struct mcast_addresses *a,
 		   uint64_t settle_ns, struct querier_reading *out)
 {
 	const struct querier_info *i = &b->querier[q];
