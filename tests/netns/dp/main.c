@@ -31,6 +31,7 @@ int main(void)
 		TEST(a_port_that_vanishes_is_seen_and_closed),
 		TEST(the_host_waits_until_the_kernel_has_learned),
 		TEST(frames_of_a_closed_port_go_to_the_others),
+		TEST(nothing_leaves_a_port_once_the_view_that_blocks_it_is_published),
 		TEST(every_queue_is_served),
 		TEST(what_cannot_be_served_is_refused),
 		TEST(no_frame_is_forwarded_late_after_a_stall),

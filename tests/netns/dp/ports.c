@@ -69,6 +69,59 @@ void a_port_closes_and_opens_under_traffic(void)
 	net_close(n);
 }
 
+/* Frames that the kernel has sent on p@i. */
+static uint64_t n_sent(int i)
+{
+	unsigned long long rx, tx, n = 0;
+	char line[512], name[16];
+	FILE *f = fopen("/proc/net/dev", "r");
+
+	snprintf(name, sizeof(name), "p%d:", i);
+	while (f && fgets(line, sizeof(line), f)) {
+		const char *at = strstr(line, name);
+
+		if (at && sscanf(at + strlen(name), "%*u %llu %*u %*u %*u %*u %*u %*u %*u %llu",
+				 &rx, &tx) == 2)
+			n = tx;
+	}
+	if (f)
+		fclose(f);
+	return n;
+}
+
+static void wait_sent(int i, uint64_t n)
+{
+	for (int k = 0; k < 5000 && n_sent(i) < n; k++)
+		nap_ms(1);
+	if (n_sent(i) < n)
+		FAIL("p%d does not send any more", i);
+}
+
+void nothing_leaves_a_port_once_the_view_that_blocks_it_is_published(void)
+{
+	static const uint8_t states[] = { PORT_BLOCKING, PORT_DISABLED, PORT_LEARNING };
+	bool *go = shared_new(sizeof(*go));
+	pid_t pid = sender_start(1, go);
+	struct net *n = net_open(plain, false);
+	uint64_t out, in;
+
+	__atomic_store_n(go, true, __ATOMIC_RELEASE);
+	for (uint32_t round = 0; round < 100; round++) {
+		wait_sent(2, n_sent(2) + 20);
+		/* p2, where the frames go, or p1, where they come in. */
+		port_set_state(n, round % 2 ? 1 : 2, states[round % 3]);
+		out = n_sent(2);
+		in = n_sent(3);
+		nap_ms(5);
+		EQUAL("frames on p2", n_sent(2), out);
+		if (round % 2)
+			EQUAL("frames of p1 on p3", n_sent(3), in);
+		port_set_state(n, round % 2 ? 1 : 2, PORT_FORWARDING);
+	}
+	child_end(pid);
+	net_close(n);
+}
+
 void a_port_that_vanishes_is_seen_and_closed(void)
 {
 	struct net *n = net_open(plain, false);

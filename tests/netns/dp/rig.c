@@ -122,6 +122,16 @@ static void model_port(struct net *n, int i, const char *how, uint16_t flags)
 		FAIL("model_port_set");
 }
 
+void port_set_state(struct net *n, int i, uint8_t state)
+{
+	struct model_port_attr a = n->model->port[i]->a;
+
+	a.state = state;
+	if (model_port_set(n->model, (uint16_t)i, &a, NULL))
+		FAIL("model_port_set");
+	publish(n);
+}
+
 struct net *net_open(const char *const *how, bool host)
 {
 	const struct fdb_config fc = { .max_entries = 1024 };

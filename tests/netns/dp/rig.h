@@ -103,6 +103,8 @@ struct net *net_open(const char *const *how, bool host);
 void net_close(struct net *n);
 struct dp_port_config port_config(int i);
 void port_open(struct net *n, int i, bool receive);
+/* Changes the state in a new view; returns when that is published. */
+void port_set_state(struct net *n, int i, uint8_t state);
 /* Every frame is somewhere, and after a while none is on its way. */
 void check_frames(struct net *n);
 struct dp_port_counters counters(struct net *n, int i);
@@ -125,6 +127,7 @@ void a_port_is_promiscuous_while_it_is_open(void);
 void a_port_closes_and_opens_under_traffic(void);
 void a_port_that_vanishes_is_seen_and_closed(void);
 void frames_of_a_closed_port_go_to_the_others(void);
+void nothing_leaves_a_port_once_the_view_that_blocks_it_is_published(void);
 void every_queue_is_served(void);
 void what_cannot_be_served_is_refused(void);
 void no_frame_is_forwarded_late_after_a_stall(void);
