@@ -304,24 +304,6 @@ void fwd_decide(const struct view *v, uint16_t in, struct frame *f, uint64_t now
 	}
 }
 
-enum drop_reason fwd_recheck(const struct view *v, uint16_t in, uint16_t out, uint16_t vid)
-{
-	const struct view_port *from = v->port[in], *to = v->port[out];
-
-	if (in && !from)
-		return DROP_DETACHED;
-	if (!to)
-		return DROP_NO_PORT;
-	if (in && from->state != PORT_FORWARDING)
-		return DROP_STATE;
-	if (in && !(from->vlan[vid].flags & PV_INGRESS))
-		return from->vlan[vid].flags & PV_MEMBER ? DROP_VLAN_STATE : DROP_VLAN_INGRESS;
-	/* A promiscuous host takes what its VLANs would not let through. */
-	if ((to->flags & VP_HOST) || (to->vlan[vid].flags & PV_EGRESS))
-		return DROP_NONE;
-	return to->flags & VP_EGRESS ? DROP_EGRESS_VLAN : DROP_EGRESS_STATE;
-}
-
 int fwd_set_form(const struct verdict *r, struct frame *f, bool tagged)
 {
 	if (!tagged) {

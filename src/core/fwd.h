@@ -57,13 +57,6 @@ static inline enum drop_reason fwd_admit(const struct verdict *r, const struct f
 	return DROP_NONE;
 }
 
-/*
- * Whether a copy that an older view allowed may still leave by @v: a frame of
- * VLAN @vid (of its verdict), that came in on slot @in (0: not looked at), to
- * slot @out. States and VLANs are looked at, nothing else. DROP_NONE, or why not.
- */
-enum drop_reason fwd_recheck(const struct view *v, uint16_t in, uint16_t out, uint16_t vid);
-
 /* True if the copy for @d has the outer tag. */
 static inline bool fwd_is_tagged(const struct verdict *r, const struct flood_dst *d)
 {

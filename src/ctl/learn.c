@@ -157,11 +157,20 @@ static bool is_kernel_port(const struct ctl *c, uint16_t bridge, uint16_t slot)
 
 static void batch_add(struct ctl *c, const struct write *w);
 
+struct answer {
+	struct neigh_info n;
+	bool is_there;
+};
+
 static int take_answer(void *arg, const struct rtmsg_info *i, const struct nlmsghdr *h)
 {
+	struct answer *a = arg;
+
 	(void)h;
-	if (i->type == RTMSG_NEIGH)
-		fdbsync_told(arg, &i->neigh);
+	if (i->type == RTMSG_NEIGH) {
+		a->n = i->neigh;
+		a->is_there = true;
+	}
 	return 0;
 }
 
@@ -169,8 +178,8 @@ static int take_answer(void *arg, const struct rtmsg_info *i, const struct nlmsg
  * A write that nothing was heard of changed nothing in the kernel. Either it has
  * the station there already, and we have missed that, or it has refused: the port
  * does not learn or is not in the VLAN any more, and the worker did not know
- * yet. Then we must not have it either, or frames would go nowhere for as long as
- * it lives. With MST the kernel goes by a state that says nothing about the VLAN.
+ * yet. Then its answer stands, or frames would go nowhere for as long as our entry
+ * lives.
  */
 static void check_unheard(struct ctl *c, const struct write *w)
 {
@@ -180,16 +189,22 @@ static void check_unheard(struct ctl *c, const struct write *w)
 		.vid = (uint16_t)(w->key >> 48),
 		.ifindex = c->port[w->slot].ifindex,
 	};
+	struct answer a = { .is_there = false };
 	struct fdb_entry e;
+	int err;
 
-	if (w->is_seen || w->kind == WRITE_UNDO || c->resync_wanted ||
-	    !is_kernel_port(c, w->bridge, w->slot) || fdb_get(b->fdb, w->key, &e) ||
-	    e.port != w->slot || (e.flags & FDB_KERNEL))
+	if (w->is_seen || w->kind == WRITE_UNDO || !is_kernel_port(c, w->bridge, w->slot) ||
+	    fdb_get(b->fdb, w->key, &e) || e.port != w->slot || (e.flags & FDB_KERNEL))
 		return;
-	if (rtsock_station(c->rt, &st, take_answer, c) == -ENOENT && !b->has_mst) {
+	err = rtsock_station(c->rt, &st, take_answer, &a);
+	if (err && err != -ENOENT)
+		return;
+	if (!a.is_there || a.n.ifindex != st.ifindex) {
 		c->stats.n_learn_refused++;
 		(void)fdb_del_if(b->fdb, w->key, w->slot);
 	}
+	if (a.is_there)
+		fdbsync_told(c, &a.n);
 }
 
 static void batch_check(struct ctl *c)

@@ -115,7 +115,6 @@ struct ctl_bridge {
 	uint64_t hold_ns;
 	struct ctl_mcast mcast;
 	bool is_filtering;
-	bool has_mst;
 	bool flush_wanted; /* nothing is learned any more: once workers know, what they did goes */
 	struct fdb_cursor refresh; /* walk that refreshes and ages */
 	uint64_t refresh_at_ns;

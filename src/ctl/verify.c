@@ -248,9 +248,9 @@ static void check_extra(const struct fdb_entry *e, void *arg)
 	uint64_t key = fdb_key(e->vid, &e->mac);
 	struct verify_difference *d;
 
-	if (!(e->flags & FDB_KERNEL) ||
-	    (w->n_keys[w->bridge] &&
-	     bsearch(&key, w->key[w->bridge], w->n_keys[w->bridge], sizeof(key), compare_keys)))
+	/* What a worker has learned lately is on its way to the kernel: not for three rounds. */
+	if (w->n_keys[w->bridge] &&
+	    bsearch(&key, w->key[w->bridge], w->n_keys[w->bridge], sizeof(key), compare_keys))
 		return;
 	d = differ_entry(w, w->bridge, key);
 	if (d)

@@ -105,11 +105,10 @@ static bool must_wait(const struct worker *w, const struct wport *p, uint64_t se
 	return p->hold.n || seq > __atomic_load_n(&w->learn_done, __ATOMIC_ACQUIRE);
 }
 
-static void queue_copy(struct worker *w, const struct verdict *r, const struct copy *c,
-		       const struct frame *f, uint32_t index, uint64_t seq)
+static void queue_copy(struct worker *w, const struct copy *c, const struct frame *f,
+		       uint32_t index, uint64_t seq)
 {
 	uint64_t addr = (uint64_t)(f->data - w->cfg.umem->area);
-	struct txq_frame t = { .addr = addr, .len = f->len, .in = r->in->slot, .vid = r->vid };
 
 	pool_share(w->pool, index, 1);
 	if (c->host && must_wait(w, c->port, seq))
@@ -118,7 +117,7 @@ static void queue_copy(struct worker *w, const struct verdict *r, const struct c
 			&(struct hold_copy){
 				.addr = addr, .len = f->len, .seq = seq, .since_ns = w->now_ns });
 	else
-		egress_add(w, c->port, &t);
+		egress_add(w, c->port, addr, f->len);
 }
 
 static void count_vlan_tx(struct worker *w, const struct verdict *r, uint32_t n)
@@ -151,7 +150,7 @@ void copy_distribute(struct worker *w, uint32_t frame, struct frame *f, const st
 			count_drop(w, c->port->slot, fs.drop[form], 1);
 			continue;
 		}
-		queue_copy(w, r, c, fs.frame[form], fs.index[form], seq);
+		queue_copy(w, c, fs.frame[form], fs.index[form], seq);
 		n_sent++;
 	}
 	if (n_sent)

@@ -2,7 +2,6 @@
 #include <assert.h>
 #include <errno.h>
 #include <poll.h>
-#include <urcu/urcu-qsbr.h>
 
 #include "dp/worker_priv.h"
 
@@ -18,10 +17,10 @@ void egress_port_failed(struct worker *w, struct wport *p)
 	worker_tell(w);
 }
 
-void egress_add(struct worker *w, struct wport *p, const struct txq_frame *f)
+void egress_add(struct worker *w, struct wport *p, uint64_t addr, uint32_t len)
 {
 	assert(!p->n_passed && p->n_pending < p->n_pending_max);
-	p->pending[p->n_pending++] = *f;
+	p->pending[p->n_pending++] = (struct txq_frame){ .addr = addr, .len = len };
 	if (!p->is_dirty) {
 		p->is_dirty = true;
 		w->dirty[w->n_dirty++] = p;
@@ -42,7 +41,7 @@ static void send_held(struct worker *w, struct wport *p, const struct hold_copy 
 		pool_put(w->pool, umem_frame(w->cfg.umem, c->addr));
 		return;
 	}
-	egress_add(w, p, &(struct txq_frame){ .addr = c->addr, .len = c->len });
+	egress_add(w, p, c->addr, c->len);
 }
 
 static void add_n_held(struct worker *w, int32_t n)
@@ -242,48 +241,11 @@ static void drop_pending(struct worker *w)
 	}
 }
 
-static void drop_forbidden(struct worker *w, struct wport *p)
-{
-	struct txq_frame *v = p->pending + p->n_passed;
-	uint32_t n = 0;
-
-	for (uint32_t i = 0; i < p->n_pending; i++) {
-		enum drop_reason reason = fwd_recheck(w->view, v[i].in, p->slot, v[i].vid);
-
-		if (reason == DROP_NONE) {
-			v[n++] = v[i];
-			continue;
-		}
-		count_drop(w, p->slot, reason, 1);
-		pool_put(w->pool, umem_frame(w->cfg.umem, v[i].addr));
-	}
-	p->n_pending = n;
-	if (!n)
-		p->n_passed = 0;
-}
-
-/*
- * Most of a worker's time is between the decision and the last kick, and so it
- * is there that it loses its processor for a while: a state that changed then
- * need not wait for the next batch.
- */
-static void follow_view(struct worker *w)
-{
-	const struct view *v = rcu_dereference(*w->cfg.view);
-
-	if (v == w->view || !v)
-		return;
-	w->view = v;
-	for (uint32_t i = 0; i < w->n_dirty; i++)
-		drop_forbidden(w, w->dirty[i]);
-}
-
 void egress_flush(struct worker *w)
 {
 	for (uint32_t round = 0; w->n_dirty && round < KICK_ROUNDS; round++) {
 		if (worker_is_late(w))
 			drop_pending(w);
-		follow_view(w);
 		send_chunks(w);
 		if (!kick_round(w))
 			break;

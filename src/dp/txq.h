@@ -26,8 +26,6 @@
 struct txq_frame {
 	uint64_t addr; /* of the first byte to send */
 	uint32_t len;  /* not 0: the kernel would never complete it */
-	uint16_t in;   /* slot that it came in on, 0: not known; here and below: not for txq */
-	uint16_t vid;
 };
 
 struct txq {

@@ -152,16 +152,13 @@ void copy_distribute(struct worker *w, uint32_t frame, struct frame *f, const st
 /* egress.c */
 
 /* Adds a copy with one reference of its own; the port has room. */
-void egress_add(struct worker *w, struct wport *p, const struct txq_frame *f);
+void egress_add(struct worker *w, struct wport *p, uint64_t addr, uint32_t len);
 /* Queues the copies that were held and may go now; counts the ports that hold any. */
 void egress_release_held(struct worker *w);
 void egress_drop_held(struct worker *w);
 /* Holds a copy for the host back; its reference goes along. */
 void egress_hold(struct worker *w, struct wport *p, const struct hold_copy *c);
-/*
- * Hands all queued copies to the kernel and kicks it. Those that a view which
- * was published meanwhile does not allow any more are dropped.
- */
+/* Hands all queued copies to the kernel and kicks it. */
 void egress_flush(struct worker *w);
 /* Takes back what the kernel is done with. Returns how many. */
 uint32_t egress_reap(struct worker *w);

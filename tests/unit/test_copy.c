@@ -300,97 +300,6 @@ static void the_host_waits_and_keeps_its_order(void **state)
 	assert_int_equal(g->port[5].wport->n_pending, 3);
 }
 
-/* Views: the decision's, and one that was published after it. */
-struct views {
-	struct view old, now;
-	const struct view *published;
-	struct view_port port[N_PORTS + 1], changed;
-};
-
-/* All ports forward VLAN 10 in both; what @v->changed becomes is of the newer one. */
-static void views_make(struct rig *g, struct views *v, uint16_t slot)
-{
-	const uint8_t all = PV_MEMBER | PV_LEARN | PV_INGRESS | PV_EGRESS;
-
-	memset(v, 0, sizeof(*v));
-	for (uint16_t i = 1; i <= N_PORTS; i++) {
-		v->port[i] = (struct view_port){ .slot = i,
-						 .state = PORT_FORWARDING,
-						 .flags = VP_EGRESS };
-		v->port[i].vlan[10].flags = all;
-		v->old.port[i] = v->now.port[i] = &v->port[i];
-	}
-	v->old.bridge[0] = v->now.bridge[0] = &g->bridge;
-	v->changed = v->port[slot];
-	v->now.port[slot] = &v->changed;
-	v->published = &v->old;
-	g->w->view = &v->old;
-	g->w->cfg.view = &v->published;
-	g->w->cfg.heartbeat_ns = INT64_MAX;
-}
-
-static uint32_t n_on_ring(const struct rig *g, uint16_t slot)
-{
-	return g->port[slot].tx.producer;
-}
-
-static void a_port_that_was_blocked_meanwhile_gets_nothing(void **state)
-{
-	static struct views v;
-	struct rig *g = *state;
-	uint32_t frame;
-
-	views_make(g, &v, 3);
-	v.changed.vlan[10].flags &= (uint8_t)~PV_EGRESS;
-	v.changed.flags = 0;
-	to(g, 2, FLOOD_UNTAGGED);
-	to(g, 3, FLOOD_UNTAGGED);
-	frame = distribute(g, 256, 0);
-	v.published = &v.now;
-	egress_flush(g->w);
-	assert_int_equal(n_on_ring(g, 2), 1);
-	assert_int_equal(n_on_ring(g, 3), 0);
-	assert_int_equal(dropped(g, 3, DROP_EGRESS_STATE), 1);
-	assert_int_equal(g->w->count[3].tx_frames, 0);
-	assert_int_equal(pool_refs(g->w->pool, frame), 1);
-}
-
-static void what_came_in_on_a_port_that_was_blocked_meanwhile_goes_nowhere(void **state)
-{
-	static struct views v;
-	struct rig *g = *state;
-	uint32_t frame;
-
-	views_make(g, &v, 1);
-	v.changed.vlan[10].flags &= (uint8_t)~PV_INGRESS;
-	to(g, 2, FLOOD_UNTAGGED);
-	frame = distribute(g, 256, 0);
-	/* One that came in elsewhere. */
-	g->in.slot = 4;
-	distribute(g, 256, 0);
-	v.published = &v.now;
-	egress_flush(g->w);
-	assert_int_equal(n_on_ring(g, 2), 1);
-	assert_int_equal(dropped(g, 2, DROP_VLAN_STATE), 1);
-	assert_int_equal(pool_refs(g->w->pool, frame), 0);
-}
-
-static void a_newer_view_that_forbids_nothing_drops_nothing(void **state)
-{
-	static struct views v;
-	struct rig *g = *state;
-
-	views_make(g, &v, 3);
-	for (uint16_t slot = 2; slot <= 4; slot++)
-		to(g, slot, FLOOD_UNTAGGED);
-	distribute(g, 256, 0);
-	v.published = &v.now;
-	egress_flush(g->w);
-	for (uint16_t slot = 2; slot <= 4; slot++)
-		assert_int_equal(n_on_ring(g, slot), 1);
-	assert_int_equal(g->w->n_dirty, 3);
-}
-
 static void a_full_hold_queue_sends_its_oldest(void **state)
 {
 	struct rig *g = *state;
@@ -425,9 +334,6 @@ int main(void)
 		TEST(without_headroom_the_tagged_form_is_dropped),
 		TEST(copies_without_a_way_out_are_counted_there),
 		TEST(a_frame_that_nobody_takes_is_counted_at_ingress),
-		TEST(a_port_that_was_blocked_meanwhile_gets_nothing),
-		TEST(what_came_in_on_a_port_that_was_blocked_meanwhile_goes_nowhere),
-		TEST(a_newer_view_that_forbids_nothing_drops_nothing),
 		TEST(the_host_waits_and_keeps_its_order),
 		TEST(a_full_hold_queue_sends_its_oldest),
 	};

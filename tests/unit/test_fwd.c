@@ -362,48 +362,6 @@ static void a_frame_is_too_long_above_the_mtu_and_a_tag(void **state)
 	(void)state;
 	check(rows, N_ELEM(rows));
 }
-static void a_newer_view_forbids_what_its_states_do(void **state)
-{
-	static const struct {
-		const char *name;
-		const char *bridge; /* that the newer view has */
-		uint16_t in, out, vid;
-		enum drop_reason want;
-	} rows[] = {
-		{ "nothing changed", "br; 1; 2; h", 1, 2, 0, DROP_NONE },
-		{ "egress port blocked", "br; 1; 2 state=4; h", 1, 2, 0, DROP_EGRESS_STATE },
-		{ "egress port disabled", "br; 1; 2 state=0; h", 1, 2, 0, DROP_EGRESS_STATE },
-		{ "egress port gone", "br; 1; h", 1, 2, 0, DROP_NO_PORT },
-		{ "ingress port blocked", "br; 1 state=4; 2; h", 1, 2, 0, DROP_STATE },
-		{ "ingress port learning", "br; 1 state=2; 2; h", 1, 2, 0, DROP_STATE },
-		{ "ingress port gone", "br; 2; h", 1, 2, 0, DROP_DETACHED },
-		{ "not known where it came in", "br; 2; h", 0, 2, 0, DROP_NONE },
-		{ "same VLANs", "br filter; 1 10; 2 10", 1, 2, 10, DROP_NONE },
-		{ "VLAN blocked at egress", "br filter; 1 10; 2 10=4", 1, 2, 10, DROP_EGRESS_VLAN },
-		{ "another VLAN blocked", "br filter; 1 10; 2 10 20=4", 1, 2, 10, DROP_NONE },
-		{ "egress port left the VLAN", "br filter; 1 10; 2 20", 1, 2, 10, DROP_EGRESS_VLAN },
-		{ "VLAN blocked at ingress", "br filter; 1 10=4; 2 10", 1, 2, 10, VLAN_STATE },
-		{ "ingress port left the VLAN", "br filter; 1 20; 2 10", 1, 2, 10, INGRESS },
-		{ "MST: VLAN blocked", "br filter mst; 1 10; 2 10=4", 1, 2, 10, DROP_EGRESS_VLAN },
-		{ "MST: the port's state does not count", "br filter mst; 1 10 state=4; 2 10 state=4",
-		  1, 2, 10, DROP_NONE },
-		{ "the host, in a VLAN that it is not in", "br filter promisc; 1 10; h", 1, RIG_HOST, 10, DROP_NONE },
-		{ "the host, ingress blocked", "br; 1 state=4; h", 1, RIG_HOST, 0, DROP_STATE },
-	};
-
-	(void)state;
-	for (size_t i = 0; i < N_ELEM(rows); i++) {
-		enum drop_reason got;
-		struct rig r;
-
-		rig_open(&r, rows[i].bridge);
-		got = fwd_recheck(r.v, rows[i].in, rows[i].out, rows[i].vid);
-		if (got != rows[i].want)
-			fail_msg("%s: %s, not %s", rows[i].name, drop_name(got), drop_name(rows[i].want));
-		rig_close(&r);
-	}
-}
-
 /* clang-format on */
 
 static enum drop_reason verdict_of(struct rig *r, uint16_t in, uint8_t *bytes, uint32_t len)
@@ -503,7 +461,6 @@ int main(void)
 		cmocka_unit_test(states_allow_to_learn_and_to_forward),
 		cmocka_unit_test(flags_choose_who_is_flooded),
 		cmocka_unit_test(known_unicast_goes_to_a_member_only),
-		cmocka_unit_test(a_newer_view_forbids_what_its_states_do),
 		cmocka_unit_test(a_port_that_is_down_has_its_backup_port_take_over),
 		cmocka_unit_test(the_host_takes_what_is_its_own),
 		cmocka_unit_test(sources_teach_as_their_entry_allows),

@@ -664,6 +664,10 @@ static void verify_tells_what_is_missing_elsewhere_or_too_much(void **state)
 	assert_string_equal(find_difference(r, other)->ours, "p3");
 	assert_string_equal(find_difference(r, extra)->kernel, "");
 	assert_string_equal(find_difference(r, extra)->ours, "p4");
+	/* A worker's word that never gets to the kernel is a difference, too. */
+	fdb_set_flags(ctl->bridge[0].fdb, extra, FDB_ANY, FDB_KERNEL, 0);
+	assert_int_equal(verify_run(ctl, r), 0);
+	assert_non_null(find_difference(r, extra));
 	free(r);
 }
 
@@ -763,11 +767,20 @@ static void what_the_kernel_refuses_is_forgotten(void **state)
 	learn_run(ctl);
 	assert_false(is_known(key));
 	assert_int_equal(ctl->stats.n_learn_refused, 1);
-	/* States of the port say nothing about its VLANs then. */
-	ctl->bridge[0].has_mst = true;
-	worker_sees(1, 1);
+}
+
+static void where_the_kernel_has_what_it_refuses_to_move_it_is(void **state)
+{
+	uint64_t key = worker_sees(1, 1);
+
+	(void)state;
 	learn_run(ctl);
-	assert_true(is_known(key));
+	kernel.refuses = true;
+	worker_sees(1, 2);
+	learn_run(ctl);
+	assert_int_equal(kernel_port(key), PORT_IF(1));
+	assert_int_equal(entry(key).port, 1);
+	assert_true(entry(key).flags & FDB_KERNEL);
 }
 
 static void what_the_kernel_has_already_is_marked_so(void **state)
@@ -866,6 +879,7 @@ int main(void)
 		T(a_removal_that_comes_before_the_write_does_not_lose_a_station),
 		T(what_was_removed_does_not_come_back_by_a_refresh),
 		T(what_the_kernel_refuses_is_forgotten),
+		T(where_the_kernel_has_what_it_refuses_to_move_it_is),
 		T(what_the_kernel_has_already_is_marked_so),
 		T(an_entry_of_the_user_stands_against_what_was_not_written_yet),
 		T(what_was_learned_while_filtering_was_switched_is_not_written),
