@@ -64,7 +64,7 @@ for round in $(seq "$ROUNDS"); do
 		daemon_start <<<'heartbeat = 5s'
 	}
 	wait $storm
-	wait_for 30 no_differences
+	become_equal 30
 	equal "interfaces of private pairs" "$(pairs)" 2
 	wait_for 5 no_pins_are_left
 	measured "kill $round: $(cat "$T/verify")"

@@ -27,7 +27,8 @@ while [ "$made" -lt "$CHANGES" ]; do
 	storm_blow "$T/ops"
 	made=$((made + ROUND))
 	begun=$(date +%s%N)
-	wait_for 30 no_differences
+	talk_ends
+	become_equal 30
 	settled=$((($(date +%s%N) - begun) / 1000000))
 	traffic_ends "$made changes"
 	user=$(($(port_stat p1 .redirected) - user))

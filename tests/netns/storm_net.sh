@@ -6,14 +6,17 @@
 # when it is over.
 #
 #	storm_net [OPTION]...	br0 with the ports; hosts are silent by themselves
-#	traffic_begins		each host talks: stations that roam, unknown ones,
-#				broadcast, multicast; and a flow from h1 to h2
+#	talk_begins FIRST	hosts from FIRST on talk: stations that roam, unknown ones,
+#				broadcast, multicast; $STORM_RATE frames/s each
+#	traffic_begins		that from h2 on, and a flow from h1 to h2
 #	traffic_ends		ends it; sets flow_sent and fails if a frame of the flow
 #				was lost or came twice
-#	talk_ends		ends it but for the flow
+#	talk_ends		ends it but for the flow: stations that are silent do not heal
+#				a difference
 #	storm_calm		what is left of the storm's configuration can be probed:
 #				all ports are there, no timer changes anything any more
-#	no_differences		`xbridgectl verify` finds none; what it says is in $T/verify
+#	become_equal SECONDS	waits until `xbridgectl verify` finds no difference; what it
+#				says is in $T/verify; fails the test if that does not come
 #	probe NAME		sends the probe frames; what arrives at each host and at
 #				br0 is in $T/NAME.I, one frame a line, sorted
 #	same_as_kernel		probes with the daemon, ends it, probes again and compares
@@ -23,41 +26,50 @@
 talkers=()
 sender=''
 
+# Few processes: an emulated machine starts few in a second.
 storm_net()
 {
 	local i
-	ns_add sw
-	in_ns sw sysctl -qw net.ipv6.conf.default.disable_ipv6=1
-	in_ns sw ip link add br0 address "$(host_mac 0)" type bridge forward_delay 0 "$@" ||
-		fail "cannot make the bridge"
-	in_ns sw ip link set br0 up
-	for i in $(seq "$STORM_PORTS"); do
-		ns_add "h$i"
-		in_ns "h$i" sysctl -qw net.ipv6.conf.default.disable_ipv6=1
-		storm_port_again "$i"
+	for i in sw $(seq -f h%.0f "$STORM_PORTS"); do
+		ip netns add "$XB_NS-$i" || fail "cannot make the namespace $i"
+		ns_made+=("$i")
 	done
-	for i in $(seq "$STORM_PORTS"); do
-		wait_for 5 port_forwards "p$i"
+	{
+		echo "link set lo up"
+		echo "link add br0 address $(host_mac 0) type bridge forward_delay 0 $*"
+		echo "link set br0 addrgenmode none up"
+		for ((i = 1; i <= STORM_PORTS; i++)); do
+			storm_port_lines "$i"
+		done
+	} | in_ns sw ip -batch - || fail "cannot make the bridge"
+	for ((i = 1; i <= STORM_PORTS; i++)); do
+		in_ns "h$i" ip link set eth0 addrgenmode none up
 		talk_make "$i" >"$T/talk.$i"
 		probe_make "$i" >"$T/probe.$i"
 	done
+	wait_for 10 ports_forward
+}
+
+# shellcheck disable=SC2317 # called by wait_for
+ports_forward()
+{
+	[ "$(in_ns sw bridge link | grep -c 'state forwarding')" = "$STORM_PORTS" ]
+}
+
+storm_port_lines()
+{
+	echo "link add p$1 type veth peer name eth0 netns /run/netns/$XB_NS-h$1 address 02:00:00:00:00:0$1"
+	echo "link set p$1 addrgenmode none"
+	echo "link set p$1 master br0 up"
 }
 
 storm_port_again()
 {
-	in_ns sw ip link add "p$1" type veth peer name eth0 netns "$(ns_path "h$1")" \
-		address "$(host_mac "$1")"
-	in_ns "h$1" ip link set eth0 up
-	in_ns sw ip link set "p$1" master br0 up
+	storm_port_lines "$1" | in_ns sw ip -batch - || fail "cannot make p$1 again"
+	in_ns "h$1" ip link set eth0 addrgenmode none up
 }
 
 # ---- frames ----
-
-# hex MAC: without colons
-hex()
-{
-	echo "${1//:/}"
-}
 
 # ipv4_group I J SRC LEN: the headers of an ICMP packet of LEN bytes behind them
 # from 10.9.9.J to 239.1.1.I. It has no padding: the stack would cut that off.
@@ -77,48 +89,50 @@ ipv6_group()
 	printf '3333000000%02x%s86dd60000000%04x3b01fe80%026x%02xff0e%028x' "$1" "$3" "$4" 0 "$2" "$1"
 }
 
-# What host I says during the storm: its own stations and those that roam.
+# What host I says during the storm: its own stations and those that roam. No
+# process for a frame: emulated machines make these, too.
 talk_make()
 {
-	local i=$1 n src dst all
+	local i=$1 n src dst tag
 	for ((n = 0; n < 60; n++)); do
-		case $((RANDOM % 2)) in
-		0) src=$(hex "$(host_mac "$i")") ;;
-		*) src=$(printf '0200000100%02x' $((RANDOM % 20))) ;;
-		esac
+		printf -v src '0200000000%02x' "$i"
+		[ $((RANDOM % 2)) = 0 ] || printf -v src '0200000100%02x' $((RANDOM % 20))
 		case $((RANDOM % 8)) in
 		0) dst=ffffffffffff ;;
-		1) dst=$(printf '01005e7f00%02x' $((RANDOM % 8))) ;;
-		2) dst=0200000fff$(printf '%02x' $((RANDOM % 256))) ;;
-		3) dst=$(hex "$(host_mac $((1 + RANDOM % STORM_PORTS)))") ;;
+		1) printf -v dst '01005e7f00%02x' $((RANDOM % 8)) ;;
+		2) printf -v dst '0200000fff%02x' $((RANDOM % 256)) ;;
+		3) printf -v dst '0200000000%02x' $((1 + RANDOM % STORM_PORTS)) ;;
 		4)
 			ipv4_group $((RANDOM % 8)) $((RANDOM % 4)) "$src" 28
 			printf '%056d\n' 0
 			continue
 			;;
-		*) dst=$(printf '0200000100%02x' $((RANDOM % 64))) ;;
+		*) printf -v dst '0200000100%02x' $((RANDOM % STORM_MACS)) ;;
 		esac
+		tag=''
+		[ "$STORM_VLANS" = no ] || [ $((RANDOM % 2)) = 0 ] ||
+			printf -v tag '8100%04x' $((1 + RANDOM % 12))
 		# Its number is no other sender's.
-		all="88b558424e31$(printf '%08x%016x' $((200 + i)) $n)"
-		if [ "$STORM_VLANS" = yes ] && [ $((RANDOM % 2)) = 0 ]; then
-			all=8100$(printf '%04x' $((1 + RANDOM % 12)))$all
-		fi
-		printf '%s%s%s%064x\n' "$dst" "$src" "$all" 0
+		printf '%s%s%s88b558424e31%08x%016x%064x\n' "$dst" "$src" "$tag" $((200 + i)) $n 0
 	done
 }
 
 # From each port: to every station there may be an entry of, and to all.
 probe_make()
 {
-	local i=$1 n=0 src dst tag tags=('')
-	src=$(printf '02000003000%x' "$i")
-	[ "$STORM_VLANS" = no ] || tags=('' 81000001 81000003 81000006 8100000a 88a80003)
+	local i=$1 n=0 src dst tag tags=('') all
+	printf -v src '02000003000%x' "$i"
+	printf -v all '%s ' ffffffffffff 01005e7f0001 01005e7f0002 02000009ffff 020000000000
+	for ((n = 0; n < STORM_MACS; n++)); do
+		printf -v all '%s 0200000100%02x' "$all" $n
+		[ $n -ge 16 ] || printf -v all '%s 0200000002%02x' "$all" $n
+		[ $n -ge 4 ] || printf -v all '%s 0200000001%02x' "$all" $n
+		[ $n -ge "$STORM_PORTS" ] || printf -v all '%s 02000003000%x' "$all" $((n + 1))
+	done
+	n=0
+	[ "$STORM_VLANS" = no ] || tags=('' 81000001 81000003 8100000a 88a80003)
 	for tag in "${tags[@]}"; do
-		for dst in ffffffffffff 01005e7f0001 01005e7f0002 02000009ffff \
-			"$(hex "$(host_mac 0)")" "$(hex "$(host_mac "$i")")" \
-			$(seq -f '02000003000%.0f' "$STORM_PORTS") \
-			$(seq -f '02000000010%.0f' 0 3) $(printf '0200000002%02x ' {0..15}) \
-			$(printf '0200000100%02x ' {0..63}); do
+		for dst in $all; do
 			n=$((n + 1))
 			printf '%s%s%s88b5cafe%02x%04x%090d\n' "$dst" "$src" "$tag" "$i" $n 0
 		done
@@ -138,26 +152,32 @@ talk()
 {
 	local i=$1
 	while :; do
-		ip link set eth0 up
+		ip link set eth0 addrgenmode none up
 		"$XBGEN" send --dev eth0 --hex "$T/talk.$i" --count 5 --rate "${STORM_RATE:-300}" || sleep 0.1
 	done >/dev/null 2>&1
 }
 
-traffic_begins()
+# From host FIRST on.
+talk_begins()
 {
 	local i
-	recv_start h2 flow --timeout 3600000
-	nsenter --net="$(ns_path h1)" -- "$XBGEN" send --dev eth0 --src "$(host_mac 1)" \
-		--dst "$(host_mac 2)" --count 100000000 --rate "${STORM_FLOW_RATE:-1000}" >/dev/null &
-	sender=$!
-	pids+=("$sender")
 	export -f talk
 	export XBGEN T STORM_RATE
-	for i in $(seq 2 "$STORM_PORTS"); do
+	for i in $(seq "$1" "$STORM_PORTS"); do
 		setsid nsenter --net="$(ns_path "h$i")" -- bash -c "talk $i" &
 		talkers+=($!)
 		pids+=("$!")
 	done
+}
+
+traffic_begins()
+{
+	recv_start h2 flow --timeout 3600000
+	nsenter --net="$(ns_path h1)" -- "$XBGEN" send --dev eth0 --src "$(host_mac 1)" \
+		--dst "$(host_mac 2)" --count 100000000 --rate 1000 >/dev/null &
+	sender=$!
+	pids+=("$sender")
+	talk_begins 2
 }
 
 talk_ends()
@@ -195,6 +215,20 @@ no_differences()
 	ctl verify >"$T/verify" 2>&1
 }
 
+# become_equal SECONDS
+become_equal()
+{
+	local end=$((SECONDS + $1))
+	until no_differences; do
+		[ $SECONDS -lt $end ] || {
+			head -n 40 "$T/verify"
+			ctl status
+			fail "tables are not equal after $1 s"
+		}
+		sleep 0.02
+	done
+}
+
 storm_calm()
 {
 	local i name
@@ -205,7 +239,8 @@ storm_calm()
 		echo "link set br0 mtu 1500"
 	} | in_ns sw ip -batch - || fail "br0 cannot be calmed"
 	for i in $(seq 3 "$STORM_PORTS"); do
-		name=$(storm_name "$i")
+		storm_name "$i"
+		name=$port
 		if ! in_ns sw ip link show "$name" >/dev/null 2>&1; then
 			name=p$i
 			storm_renamed[i]=0
@@ -258,7 +293,7 @@ probe()
 	pids+=("$!")
 	wait_for 5 test -e "$T/probe0.ready"
 	for i in $(seq "$STORM_PORTS"); do
-		gen "h$i" send --dev eth0 --hex "$T/probe.$i" --count 1 --rate 5000 >/dev/null ||
+		gen "h$i" send --dev eth0 --hex "$T/probe.$i" --count 1 --rate "${STORM_PROBE_RATE:-5000}" >/dev/null ||
 			fail "probes of h$i cannot be sent"
 		wait_for 20 probe_is_over
 	done

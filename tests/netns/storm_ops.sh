@@ -8,7 +8,8 @@
 #	storm_make N DIR		N changes as files of DIR: 00001.ip, 00002.bridge, ...
 #	storm_blow DIR			runs them in their order in "sw"; counts the refused
 #					ones into storm_refused
-#	storm_name PORT			what port PORT is called after the changes made so far
+#	storm_name I			sets $port to what port I is called after the changes
+#				made so far
 #
 # Ports p1 and p2 are not touched; p3..p$STORM_PORTS are, and the last one is
 # deleted and made again as well. STORM_VLANS=yes adds VLANs, STORM_FLUSH=no
@@ -16,6 +17,7 @@
 STORM_PORTS=${STORM_PORTS:-7}
 STORM_FLUSH=${STORM_FLUSH:-yes}
 STORM_VLANS=${STORM_VLANS:-no}
+STORM_MACS=${STORM_MACS:-64} # of entries
 storm_renamed=() # 1: port I is called rI
 storm_n=0        # of the batches
 storm_refused=0
@@ -35,22 +37,23 @@ storm_pick()
 	pick=${!at}
 }
 
+# Into the variable port.
 storm_name()
 {
-	[ "${storm_renamed[$1]:-0}" = 1 ] && echo "r$1" || echo "p$1"
+	port=p$1
+	[ "${storm_renamed[$1]:-0}" = 0 ] || port=r$1
 }
 
 # Sets $port_i and $port to one of those that are touched.
 storm_port()
 {
 	port_i=$((3 + RANDOM % (STORM_PORTS - 2)))
-	port=p$port_i
-	[ "${storm_renamed[port_i]:-0}" = 0 ] || port=r$port_i
+	storm_name $port_i
 }
 
 storm_mac()
 {
-	printf -v mac '02:00:00:01:00:%02x' $((RANDOM % 64))
+	printf -v mac '02:00:00:01:00:%02x' $((RANDOM % STORM_MACS))
 }
 
 # " vlan VID" or nothing.
@@ -126,7 +129,7 @@ storm_mdb()
 	storm_vid
 	storm_pick add add del && verb=$pick
 	case $((RANDOM % 4)) in
-	0) group=$(printf '01:00:5e:7f:00:%02x' $((RANDOM % 8))) ;;
+	0) group=01:00:5e:7f:00:0$((RANDOM % 8)) ;;
 	1) group=ff0e::$((RANDOM % 8)) ;;
 	*) group=239.1.1.$((RANDOM % 8)) ;;
 	esac
@@ -159,7 +162,7 @@ storm_bridge()
 		return
 		;;
 	*)
-		storm_line=$(printf 'link set br0 address 02:00:00:00:01:%02x' $((RANDOM % 4)))
+		storm_line="link set br0 address 02:00:00:00:01:0$((RANDOM % 4))"
 		return
 		;;
 	esac
@@ -169,13 +172,13 @@ storm_bridge()
 # The last port goes and comes again; its host sets it up.
 storm_again()
 {
-	local i=$STORM_PORTS name
-	name=$(storm_name "$i")
+	local i=$STORM_PORTS
+	storm_name "$i"
 	storm_renamed[i]=0
-	echo "link del $name"
+	echo "link del $port"
 	[ $((RANDOM % 2)) = 0 ] || echo "link add p$i type dummy"
 	[ $((RANDOM % 2)) = 0 ] || echo "link del p$i"
-	echo "link add p$i type veth peer name eth0 netns $(ns_path "h$i") address $(host_mac "$i")"
+	echo "link add p$i type veth peer name eth0 netns /run/netns/$XB_NS-h$i address 02:00:00:00:00:0$i"
 	storm_line="link set p$i master br0 up"
 }
 
@@ -188,10 +191,12 @@ storm_link()
 	5) storm_line="link set $port down" ;;
 	[6-8]) storm_line="link set $port up" ;;
 	9) storm_pick 1400 1500 1500 && storm_line="link set $port mtu $pick" ;;
-	10) storm_line=$(printf 'link set %s address 02:00:00:00:02:%02x' "$port" $((RANDOM % 16))) ;;
+	10) printf -v storm_line 'link set %s address 02:00:00:00:02:%02x' "$port" $((RANDOM % 16)) ;;
 	11)
+		storm_line="link set $port name"
 		storm_renamed[port_i]=$((1 - ${storm_renamed[port_i]:-0}))
-		storm_line="link set $port name $(storm_name "$port_i")"
+		storm_name "$port_i"
+		storm_line="$storm_line $port"
 		;;
 	12)
 		storm_pick proxy_arp proxy_arp_wifi
@@ -247,13 +252,12 @@ storm_vlan()
 storm_vlan_bridge()
 {
 	local what
-	case $((RANDOM % 6)) in
+	case $((RANDOM % 5)) in
 	0) storm_pick 0 1 1 1 && what="vlan_filtering $pick" ;;
 	1) storm_pick 802.1Q 802.1ad && what="vlan_protocol $pick" ;;
 	2) storm_pick 0 1 5 && what="vlan_default_pvid $pick" ;;
 	3) storm_pick 0 1 && what="fdb_local_vlan_0 $pick" ;;
 	4) storm_pick 0 1 && what="vlan_stats_enabled $pick" ;;
-	5) storm_pick 0 0 1 && what="mst_enabled $pick" ;;
 	esac
 	storm_line="link set br0 type bridge $what"
 }
