@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/local.h"
 #include "core/model_mdb.h"
 
 struct model *model_new(void)
@@ -151,6 +152,7 @@ void model_bridge_del(struct model *m, uint16_t index)
 	free(b->mdb.bucket);
 	m->bridge[index] = NULL;
 	m->gen++;
+	local_set_put(b->local);
 	free(b);
 }
 

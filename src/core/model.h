@@ -108,9 +108,10 @@ struct model_bridge {
 	uint16_t index;
 	uint64_t gen;
 	struct model_bridge_attr a;
-	struct fdb *fdb;             /* not owned */
-	struct count_vlan *count;    /* not owned */
-	uint16_t port[XB_MAX_PORTS]; /* slots, in no order */
+	struct fdb *fdb;               /* not owned */
+	struct count_vlan *count;      /* not owned */
+	const struct local_set *local; /* see local_publish(); NULL: none */
+	uint16_t port[XB_MAX_PORTS];   /* slots, in no order */
 	uint32_t n_ports;
 	uint64_t vlan_gen[VID_N];
 	uint64_t chunk_gen[VID_N / VIEW_CHUNK]; /* the greatest of the chunk's VLANs */

@@ -7,6 +7,7 @@
 
 #include "core/flood.h"
 #include "core/group.h"
+#include "core/local.h"
 #include "core/model.h"
 
 static void vlan_put(const struct view_vlan *cv)
@@ -55,6 +56,7 @@ static void bridge_put(const struct view_bridge *cb)
 	for (uint32_t i = 0; i < VID_N / VIEW_CHUNK; i++)
 		chunk_put(b->chunk[i]);
 	group_table_put(b->groups);
+	local_set_put(b->local);
 	free(b);
 }
 
@@ -302,6 +304,7 @@ static int add_bridge(struct view *v, const struct model *m, const struct model_
 	nb->gen = b->gen;
 	nb->vlan_gen_max = m->gen;
 	nb->fdb = b->fdb;
+	nb->local = local_set_get(b->local);
 	nb->count = b->count;
 	nb->host_port = b->a.host_port;
 	nb->tpid = b->a.filtering ? b->a.tpid : 0;

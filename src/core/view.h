@@ -29,6 +29,7 @@
 struct count_vlan;
 struct fdb;
 struct group_table;
+struct local_set;
 struct model;
 
 /* The kernel's numbers (include/uapi/linux/if_bridge.h, BR_STATE_*). */
@@ -140,9 +141,10 @@ struct view_bridge {
 	uint16_t tpid;      /* 0x8100 or 0x88a8; 0 when VLANs are payload */
 	uint16_t host_port; /* slot, 0 without one */
 	struct fdb *fdb;    /* lives as long as the bridge: freed after the last view that has it */
-	struct count_vlan *count; /* [worker * VID_N + vid] */
-	uint32_t refs;            /* control thread only */
-	uint64_t gen;             /* of the model's bridge that this was made from */
+	const struct local_set *local; /* the host's addresses (core/local.h); NULL: none */
+	struct count_vlan *count;      /* [worker * VID_N + vid] */
+	uint32_t refs;                 /* control thread only */
+	uint64_t gen;                  /* of the model's bridge that this was made from */
 	uint64_t vlan_gen_max; /* VLANs whose generation in the model is above it have changed since
 				*/
 	const struct group_table *groups;                   /* NULL: there are none */
