@@ -272,6 +272,12 @@ static enum fdb_learned learn_locked(struct fdb *f, struct fdb_place p, uint32_t
 
 enum fdb_learned fdb_learn(struct fdb *f, uint64_t key, uint16_t port, uint64_t now_ns)
 {
+	return fdb_learn_guarded(f, key, port, now_ns, NULL);
+}
+
+enum fdb_learned fdb_learn_guarded(struct fdb *f, uint64_t key, uint16_t port, uint64_t now_ns,
+				   const struct fdb_guard *guard)
+{
 	uint32_t hash = fdb_hash(f, key);
 	uint64_t v = fdb_value(f, hash, key), now = fdb_units(now_ns), to;
 	struct fdb_place p;
@@ -281,6 +287,8 @@ enum fdb_learned fdb_learn(struct fdb *f, uint64_t key, uint16_t port, uint64_t 
 		r = judge(f, v, port, now, &to);
 		if (to == v)
 			return r;
+	} else if (guard && guard->is_own(guard, key)) {
+		return FDB_OWN;
 	}
 	assert(port < XB_MAX_PORTS);
 	fdb_help(f, hash);

@@ -167,6 +167,16 @@ static inline bool fdb_lookup(const struct fdb *f, uint64_t key, struct fdb_dst 
  */
 enum fdb_learned fdb_learn(struct fdb *f, uint64_t key, uint16_t port, uint64_t now_ns);
 
+/*
+ * [worker] The same, but before an unknown key is entered @guard is asked: FDB_OWN,
+ * and nothing is entered, if it returns true.
+ */
+struct fdb_guard {
+	bool (*is_own)(const struct fdb_guard *g, uint64_t key);
+};
+enum fdb_learned fdb_learn_guarded(struct fdb *f, uint64_t key, uint16_t port, uint64_t now_ns,
+				   const struct fdb_guard *guard);
+
 /* [any] 0 and a copy in *@out, or -ENOENT. */
 int fdb_get(const struct fdb *f, uint64_t key, struct fdb_entry *out);
 

@@ -4,6 +4,7 @@
 #include <errno.h>
 
 #include "core/group.h"
+#include "core/local.h"
 #include "core/snoop.h"
 
 static void drop(struct verdict *r, enum drop_reason reason)
@@ -105,14 +106,49 @@ static void flood(const struct view_bridge *b, enum flood_class class, struct ve
 	r->n = v->flood[class].n;
 }
 
-/* With fdb_local_vlan_0 the host's addresses are not entered in each VLAN (br_fdb_find_rcu()). */
-static bool find_dst(const struct view_bridge *b, uint16_t vid, uint64_t dmac, struct fdb_dst *out)
+/* What the kernel would have as an entry of its own; there is no other one for @key. */
+static bool is_local(const struct view *v, const struct view_bridge *b, uint64_t key)
 {
-	if (fdb_lookup(b->fdb, (uint64_t)vid << 48 | dmac, out))
+	uint64_t in_vlan_0 = key & 0xffffffffffffULL;
+	struct fdb_dst d;
+
+	if (local_set_has(v, b, key))
 		return true;
-	/* One that the user added is of VLAN 0 alone. */
-	return (b->flags & VB_LOCAL_VLAN_0) && fdb_lookup(b->fdb, dmac, out) &&
-	       (out->flags & (FDB_LOCAL | FDB_USER)) == FDB_LOCAL;
+	/* br_fdb_find_rcu(): those of VLAN 0 count for every VLAN, unless a user's is there. */
+	return (b->flags & VB_LOCAL_VLAN_0) && local_set_has(v, b, in_vlan_0) &&
+	       !fdb_lookup(b->fdb, in_vlan_0, &d);
+}
+
+/* An unknown destination is about to be flooded: only then it matters whose address it is. */
+static bool find_dst(const struct view *v, const struct view_bridge *b, uint64_t key,
+		     struct fdb_dst *out)
+{
+	if (fdb_lookup(b->fdb, key, out))
+		return true;
+	*out = (struct fdb_dst){ .flags = FDB_LOCAL };
+	return is_local(v, b, key);
+}
+
+struct own_guard {
+	struct fdb_guard g; /* first */
+	const struct view *v;
+	const struct view_bridge *b;
+};
+
+/* br_fdb_update() looks for an entry of the very VLAN, whatever fdb_local_vlan_0 says. */
+static bool is_own(const struct fdb_guard *guard, uint64_t key)
+{
+	const struct own_guard *g = (const struct own_guard *)guard;
+
+	return local_set_has(g->v, g->b, key);
+}
+
+static enum fdb_learned learn(const struct view *v, const struct view_bridge *b, uint16_t slot,
+			      uint64_t key, uint64_t now_ns)
+{
+	const struct own_guard guard = { .g = { is_own }, .v = v, .b = b };
+
+	return fdb_learn_guarded(b->fdb, key, slot, now_ns, &guard.g);
 }
 
 /*
@@ -145,7 +181,7 @@ static void unicast(const struct view *v, const struct view_bridge *b, const str
 	const struct view_port *p;
 	struct fdb_dst d;
 
-	if (!find_dst(b, r->vid, f->dmac, &d)) {
+	if (!find_dst(v, b, (uint64_t)r->vid << 48 | f->dmac, &d)) {
 		flood(b, FLOOD_UNKNOWN, r);
 		return;
 	}
@@ -286,7 +322,7 @@ void fwd_decide(const struct view *v, uint16_t in, struct frame *f, uint64_t now
 	if (!entry)
 		return;
 	if ((p->flags & VP_LEARNING) && (b->flags & VB_LEARNING))
-		r->learned = fdb_learn(b->fdb, (uint64_t)r->vid << 48 | f->smac, p->slot, now_ns);
+		r->learned = learn(v, b, p->slot, (uint64_t)r->vid << 48 | f->smac, now_ns);
 	if (!(entry->flags & PV_INGRESS)) {
 		drop(r, DROP_LEARNING);
 		return;

@@ -318,6 +318,8 @@ static void sleep_until(struct ctl *c, uint64_t due_ns)
 
 void ctl_catch_up(struct ctl *c)
 {
+	bool is_planned;
+
 	c->now_ns = clock_now_ns();
 	ctl_alive(c);
 	if (learn_run(c))
@@ -326,10 +328,14 @@ void ctl_catch_up(struct ctl *c)
 	if (c->resync_wanted)
 		do_resync(c);
 	brpoll_ask(c);
-	if (c->plan_wanted) {
+	is_planned = c->plan_wanted;
+	if (is_planned) {
 		poll_mst(c, true);
 		do_plan(c);
 	}
+	/* What is explained only by the next plan can wait for it. */
+	if (!c->plan_wanted)
+		locals_settle(c, is_planned);
 	/* Of a bridge that the plan brought. */
 	brpoll_ask(c);
 	mdbsync_run(c);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "ctl/due.h"
 
+#include "core/local.h"
 #include "ctl/state.h"
 
 /* The walk that refreshes and ages goes on when it has at least so many buckets to pass. */
@@ -69,6 +70,8 @@ uint64_t due_ns(const struct ctl *c)
 			earlier(&due, walk_due(c, b));
 		if (b->is_used)
 			earlier(&due, querier_due(c, b));
+		if (b->is_used && b->local && local_waits(b->local))
+			earlier(&due, c->now_ns + DUE_SHORT_NS);
 	}
 	if (due < soonest)
 		due = soonest;

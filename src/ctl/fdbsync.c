@@ -3,103 +3,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/local.h"
 #include "ctl/neigh.h"
 #include "ctl/rtmsg.h"
 #include "ctl/rtsock.h"
 #include "ctl/state.h"
 #include "util/clock.h"
-
-/* ---- addresses of the host ---- */
-
-static uint32_t local_position(const struct ctl *c, uint64_t key)
-{
-	uint32_t lo = 0, hi = c->n_locals;
-
-	while (lo < hi) {
-		uint32_t mid = lo + (hi - lo) / 2;
-
-		if (c->local[mid].key < key)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
-}
-
-/*
- * The program that passes frames for the host knows addresses without VLANs:
- * what it passes needlessly the kernel bridge forwards all the same.
- */
-static void local_add(struct ctl *c, uint16_t bridge, const struct mac *mac)
-{
-	uint64_t key = (uint64_t)bridge << 48 | mac_to_u64(mac);
-	uint32_t i = local_position(c, key);
-
-	if (i < c->n_locals && c->local[i].key == key) {
-		c->local[i].n++;
-		return;
-	}
-	if (c->n_locals == c->local_size) {
-		uint32_t size = c->local_size ? c->local_size * 2 : 64;
-		struct ctl_local *v = realloc(c->local, size * sizeof(*v));
-
-		if (!v)
-			return; /* then workers deliver to the host instead */
-		c->local = v;
-		c->local_size = size;
-	}
-	memmove(&c->local[i + 1], &c->local[i], (c->n_locals - i) * sizeof(c->local[0]));
-	c->local[i] = (struct ctl_local){ .key = key, .n = 1 };
-	c->n_locals++;
-	if (dp_local_add(c->dp, bridge, mac))
-		history_add(&c->history, LOG_LEVEL_WARN,
-			    "bridge %s: no room for another address of the host",
-			    c->bridge[bridge].name);
-}
-
-static void local_del(struct ctl *c, uint16_t bridge, const struct mac *mac)
-{
-	uint64_t key = (uint64_t)bridge << 48 | mac_to_u64(mac);
-	uint32_t i = local_position(c, key);
-
-	if (i >= c->n_locals || c->local[i].key != key || --c->local[i].n)
-		return;
-	c->n_locals--;
-	memmove(&c->local[i], &c->local[i + 1], (c->n_locals - i) * sizeof(c->local[0]));
-	dp_local_del(c->dp, bridge, mac);
-}
-
-/*
- * A table that changes while it is read can be told without one of its entries,
- * and nobody would tell that one later.
- */
-void fdbsync_set_local(struct ctl *c, struct ctl_port *p, const struct mac *mac)
-{
-	if (mac_equal(&p->local, mac))
-		return;
-	/* The new one first: it may be in use already, and both may be one device's. */
-	if (!mac_is_zero(mac))
-		local_add(c, p->bridge, mac);
-	if (!mac_is_zero(&p->local))
-		local_del(c, p->bridge, &p->local);
-	p->local = *mac;
-}
-
-void fdbsync_forget(struct ctl *c, uint16_t bridge)
-{
-	uint32_t n = 0;
-
-	for (uint32_t i = 0; i < c->n_locals; i++) {
-		if (c->local[i].key >> 48 == bridge) {
-			struct mac mac = mac_from_u64(c->local[i].key & 0xffffffffffffULL);
-
-			dp_local_del(c->dp, bridge, &mac);
-		} else {
-			c->local[n++] = c->local[i];
-		}
-	}
-	c->n_locals = n;
-}
 
 /* ---- one message ---- */
 
@@ -110,7 +19,7 @@ static void entry_removed(struct ctl *c, struct ctl_bridge *b, uint64_t key)
 	if (fdb_get(b->fdb, key, &old))
 		return;
 	if (old.flags & FDB_LOCAL)
-		local_del(c, ctl_index(c, b), &old.mac);
+		locals_pass_del(c, ctl_index(c, b), &old.mac);
 	fdb_del(b->fdb, key);
 }
 
@@ -141,7 +50,6 @@ static bool kernel_wins(const struct fdb_entry *e, const struct fdb_entry *old, 
 	return (e->flags & kept) || clock_diff(e->seen_ns, old->seen_ns) > (int64_t)SEEN_SLACK_NS;
 }
 
-/* 0, -EEXIST if a worker's word stands, or -ENOSPC. */
 static int entry_put(struct fdb *f, const struct fdb_entry *e, const struct fdb_entry *old,
 		     enum word word)
 {
@@ -158,31 +66,85 @@ static void note_full(struct ctl *c, const struct ctl_bridge *b)
 			    b->name);
 }
 
-static int entry_told(struct ctl *c, struct ctl_bridge *b, const struct neigh_info *n,
-		      uint16_t slot, enum word word)
+/* 0, -EEXIST if a worker's word stands, or -ENOSPC. */
+static int store(struct ctl *c, struct ctl_bridge *b, struct fdb_entry *e, enum word word)
 {
-	uint64_t age = n->present & NEIGH_HAS_AGE ? n->updated_age_ns : 0;
-	struct fdb_entry e = { .mac = n->mac, .vid = n->vid, .port = slot };
 	struct fdb_entry old;
-	bool was_there = !fdb_get(b->fdb, fdb_key(n->vid, &n->mac), &old), was_local;
+	bool was_there = !fdb_get(b->fdb, fdb_key(e->vid, &e->mac), &old);
+	bool was_local = was_there && (old.flags & FDB_LOCAL);
 	int err;
 
-	e.flags = neigh_fdb_flags(n);
-	e.seen_ns = c->now_ns > age ? c->now_ns - age : 0;
-	was_local = was_there && (old.flags & FDB_LOCAL);
 	/* A worker may have seen it later than the kernel did. */
-	if (was_there && old.port == e.port && old.seen_ns > e.seen_ns)
-		e.seen_ns = old.seen_ns;
-	err = entry_put(b->fdb, &e, was_there ? &old : NULL, word);
+	if (was_there && old.port == e->port && old.seen_ns > e->seen_ns)
+		e->seen_ns = old.seen_ns;
+	err = entry_put(b->fdb, e, was_there ? &old : NULL, word);
 	if (err == -ENOSPC)
 		note_full(c, b);
 	if (err)
 		return err;
-	if ((e.flags & FDB_LOCAL) && !was_local)
-		local_add(c, ctl_index(c, b), &e.mac);
-	else if (!(e.flags & FDB_LOCAL) && was_local)
-		local_del(c, ctl_index(c, b), &e.mac);
+	if ((e->flags & FDB_LOCAL) && !was_local)
+		locals_pass_add(c, ctl_index(c, b), &e->mac);
+	else if (!(e->flags & FDB_LOCAL) && was_local)
+		locals_pass_del(c, ctl_index(c, b), &e->mac);
 	return 0;
+}
+
+/*
+ * What the kernel enters for its devices is computed (core/local.h). True if the
+ * local entry is such a one, or waits to be known as one: then what else we had
+ * for the key is nothing any more.
+ */
+static bool is_device_entry(struct ctl *c, struct ctl_bridge *b, uint64_t key, uint16_t slot)
+{
+	struct fdb_entry old;
+
+	if (!local_has(b->local, c->model, key) && !fdb_get(b->fdb, key, &old) &&
+	    (old.flags & FDB_LOCAL))
+		return false;
+	if (local_told(b->local, c->model, key, slot, c->now_ns) == LOCAL_OTHER)
+		return false;
+	entry_removed(c, b, key);
+	return true;
+}
+
+#define OF_DEVICE 1
+
+/* As store(), or OF_DEVICE if it does not stand in core/fdb. */
+static int entry_told(struct ctl *c, struct ctl_bridge *b, const struct neigh_info *n,
+		      uint16_t slot, enum word word)
+{
+	uint64_t age = n->present & NEIGH_HAS_AGE ? n->updated_age_ns : 0;
+	uint64_t key = fdb_key(n->vid, &n->mac);
+	struct fdb_entry e = { .mac = n->mac, .vid = n->vid, .port = slot };
+
+	e.flags = neigh_fdb_flags(n);
+	e.seen_ns = c->now_ns > age ? c->now_ns - age : 0;
+	if (!(e.flags & FDB_LOCAL))
+		local_untold(b->local, key, c->now_ns);
+	else if (is_device_entry(c, b, key, slot))
+		return OF_DEVICE;
+	else
+		e.flags |= FDB_USER;
+	return store(c, b, &e, word);
+}
+
+void fdbsync_store_local(struct ctl *c, struct ctl_bridge *b, uint64_t key, uint16_t slot)
+{
+	struct fdb_entry e = { .mac = mac_from_u64(key & 0xffffffffffffULL),
+			       .vid = (uint16_t)(key >> 48),
+			       .port = slot,
+			       .flags = FDB_LOCAL | FDB_USER | FDB_KERNEL,
+			       .seen_ns = c->now_ns };
+
+	(void)store(c, b, &e, WORD_TABLE);
+}
+
+void fdbsync_drop_local(struct ctl *c, struct ctl_bridge *b, uint64_t key)
+{
+	struct fdb_entry old;
+
+	if (!fdb_get(b->fdb, key, &old) && (old.flags & FDB_LOCAL))
+		entry_removed(c, b, key);
 }
 
 bool fdbsync_find(struct ctl *c, const struct neigh_info *n, struct ctl_bridge **b, uint16_t *slot)
@@ -238,6 +200,7 @@ void fdbsync_apply(struct ctl *c, const struct neigh_info *n)
 	key = fdb_key(n->vid, &n->mac);
 	if (n->deleted) {
 		entry_gone(c, b, key);
+		local_untold(b->local, key, c->now_ns);
 		return;
 	}
 	switch (learn_origin(c, ctl_index(c, b), key, slot)) {
@@ -276,7 +239,7 @@ static void forget_local(const struct fdb_entry *e, void *arg)
 	struct leaving *l = arg;
 
 	if (e->port == l->slot && (e->flags & FDB_LOCAL))
-		local_del(l->c, l->bridge, &e->mac);
+		locals_pass_del(l->c, l->bridge, &e->mac);
 }
 
 void fdbsync_forget_port(struct ctl *c, uint16_t bridge, uint16_t slot)
@@ -288,7 +251,7 @@ void fdbsync_forget_port(struct ctl *c, uint16_t bridge, uint16_t slot)
 
 	if (!f)
 		return;
-	fdbsync_set_local(c, &c->port[slot], &(struct mac){ { 0 } });
+	locals_set_device(c, &c->port[slot], &(struct mac){ { 0 } });
 	while (fdb_walk(f, &cursor, 4096, forget_local, &l))
 		ctl_alive(c);
 	fdb_flush(f, &all);
@@ -323,39 +286,47 @@ struct keys {
 
 struct reading {
 	struct ctl *c;
-	struct keys keys[XB_MAX_BRIDGES];
-	bool is_short; /* of memory */
+	struct keys keys[XB_MAX_BRIDGES];          /* of entries in core/fdb */
+	struct local_tally *tally[XB_MAX_BRIDGES]; /* of the others */
+	uint32_t bridge;                           /* that is swept */
 	uint32_t n_datagrams;
 };
+
+static int key_add(struct keys *k, uint64_t key)
+{
+	if (k->n == k->size) {
+		uint32_t size = k->size ? k->size * 2 : 256;
+		uint64_t *v = realloc(k->v, size * sizeof(*v));
+
+		if (!v)
+			return -ENOMEM;
+		k->v = v;
+		k->size = size;
+	}
+	k->v[k->n++] = key;
+	return 0;
+}
 
 static int read_entry(void *arg, const struct rtmsg_info *i, const struct nlmsghdr *h)
 {
 	struct reading *r = arg;
 	struct ctl_bridge *b;
-	struct keys *k;
 	uint16_t slot;
+	uint64_t key;
+	int err;
 
 	(void)h;
 	if (i->type != RTMSG_NEIGH || i->neigh.deleted || mac_is_multicast(&i->neigh.mac) ||
 	    !fdbsync_find(r->c, &i->neigh, &b, &slot))
 		return 0;
-	k = &r->keys[ctl_index(r->c, b)];
-	if (k->n == k->size) {
-		uint32_t size = k->size ? k->size * 2 : 256;
-		uint64_t *v = realloc(k->v, size * sizeof(*v));
-
-		if (!v) {
-			r->is_short = true;
-			return -ENOMEM;
-		}
-		k->v = v;
-		k->size = size;
-	}
-	k->v[k->n] = fdb_key(i->neigh.vid, &i->neigh.mac);
-	if (entry_told(r->c, b, &i->neigh, slot, WORD_TABLE) == -EEXIST)
-		rewrite(r->c, b, k->v[k->n]);
-	k->n++;
-	return 0;
+	key = fdb_key(i->neigh.vid, &i->neigh.mac);
+	local_tick(r->tally[ctl_index(r->c, b)], key);
+	err = entry_told(r->c, b, &i->neigh, slot, WORD_TABLE);
+	if (err == OF_DEVICE)
+		return 0;
+	if (err == -EEXIST)
+		rewrite(r->c, b, key);
+	return key_add(&r->keys[ctl_index(r->c, b)], key);
 }
 
 static int compare(const void *a, const void *b)
@@ -410,6 +381,46 @@ static void beat(void *arg)
 	ctl_alive(r->c);
 }
 
+/* The table lacks one that follows from a device: removed, or overlooked while it changed. */
+static void local_missing(void *arg, uint64_t key, uint16_t slot)
+{
+	struct reading *r = arg;
+
+	(void)slot;
+	local_untold(r->c->bridge[r->bridge].local, key, r->c->now_ns);
+}
+
+static bool is_read(const struct ctl_bridge *b)
+{
+	return b->is_used && b->source == CONF_SOURCE_KERNEL;
+}
+
+static int read_all(struct ctl *c, struct reading *r)
+{
+	int err;
+
+	for (uint32_t i = 0; i < XB_MAX_BRIDGES; i++) {
+		if (!is_read(&c->bridge[i]))
+			continue;
+		r->tally[i] = local_tally_new(c->bridge[i].local);
+		if (!r->tally[i])
+			return -ENOMEM;
+	}
+	err = rtsock_dump(c->rt, RTREQ_NEIGHS, read_entry, beat, r);
+	for (r->bridge = 0; !err && r->bridge < XB_MAX_BRIDGES; r->bridge++) {
+		struct ctl_bridge *b = &c->bridge[r->bridge];
+
+		if (!is_read(b))
+			continue;
+		err = sweep(c, b, &r->keys[r->bridge]);
+		b->has_fdb = !err;
+		if (!err)
+			local_each_missing(b->local, c->model, r->tally[r->bridge], local_missing,
+					   r);
+	}
+	return err;
+}
+
 /* @is_one: it was told at once, so nothing can have been left out. */
 static int read_once(struct ctl *c, bool *is_one)
 {
@@ -419,15 +430,10 @@ static int read_once(struct ctl *c, bool *is_one)
 	if (!r)
 		return -ENOMEM;
 	r->c = c;
-	err = rtsock_dump(c->rt, RTREQ_NEIGHS, read_entry, beat, r);
+	err = read_all(c, r);
 	for (uint32_t i = 0; i < XB_MAX_BRIDGES; i++) {
-		struct ctl_bridge *b = &c->bridge[i];
-
-		if (!err && b->is_used && b->source == CONF_SOURCE_KERNEL) {
-			err = sweep(c, b, &r->keys[i]);
-			b->has_fdb = !err;
-		}
 		free(r->keys[i].v);
+		local_tally_free(r->tally[i]);
 	}
 	*is_one = r->n_datagrams == 1;
 	free(r);
@@ -473,6 +479,7 @@ int fdbsync_read(struct ctl *c)
 struct port_reading {
 	struct ctl *c;
 	struct ctl_port *p;
+	struct local_tally *tally;
 	uint32_t n_datagrams;
 };
 
@@ -481,13 +488,26 @@ static int read_port_entry(void *arg, const struct rtmsg_info *i, const struct n
 	const struct port_reading *r = arg;
 	struct ctl_bridge *b;
 	uint16_t slot;
+	uint64_t key;
 
 	(void)h;
-	if (i->type == RTMSG_NEIGH && !i->neigh.deleted && i->neigh.ifindex == r->p->ifindex &&
-	    !mac_is_multicast(&i->neigh.mac) && fdbsync_find(r->c, &i->neigh, &b, &slot) &&
-	    entry_told(r->c, b, &i->neigh, slot, WORD_TABLE) == -EEXIST)
-		rewrite(r->c, b, fdb_key(i->neigh.vid, &i->neigh.mac));
+	if (i->type != RTMSG_NEIGH || i->neigh.deleted || i->neigh.ifindex != r->p->ifindex ||
+	    mac_is_multicast(&i->neigh.mac) || !fdbsync_find(r->c, &i->neigh, &b, &slot))
+		return 0;
+	key = fdb_key(i->neigh.vid, &i->neigh.mac);
+	local_tick(r->tally, key);
+	if (entry_told(r->c, b, &i->neigh, slot, WORD_TABLE) == -EEXIST)
+		rewrite(r->c, b, key);
 	return 0;
+}
+
+/* What its own address has no entry for; another device may have it, but that can be asked. */
+static void port_missing(void *arg, uint64_t key, uint16_t slot)
+{
+	const struct port_reading *r = arg;
+
+	if (slot == ctl_slot(r->c, r->p))
+		local_untold(r->c->bridge[r->p->bridge].local, key, r->c->now_ns);
 }
 
 static void port_beat(void *arg)
@@ -500,13 +520,19 @@ static void port_beat(void *arg)
 
 static int read_port(struct ctl *c, struct ctl_port *p)
 {
-	struct port_reading r = { .c = c, .p = p };
+	const struct local *l = c->bridge[p->bridge].local;
+	struct port_reading r = { .c = c, .p = p, .tally = local_tally_new(l) };
 	uint64_t n_dels;
 	int err;
 
+	if (!r.tally)
+		return -ENOMEM;
 	ctl_read_events(c);
 	n_dels = c->stats.n_neigh_dels;
 	err = rtsock_dump_port(c->rt, p->ifindex, read_port_entry, port_beat, &r);
+	if (!err)
+		local_each_missing(l, c->model, r.tally, port_missing, &r);
+	local_tally_free(r.tally);
 	if (err)
 		return err;
 	p->fdb_wanted = false;

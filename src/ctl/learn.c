@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "core/local.h"
 #include "ctl/rtmsg.h"
 #include "ctl/rtreq.h"
 #include "ctl/rtsock.h"
@@ -284,8 +285,11 @@ static void learn_one(struct ctl *c, const struct dp_learn *l)
 	if (l->kind == DP_LEARN_REFRESH || !is_kernel_port(c, l->bridge, l->port) ||
 	    fdb_get(b->fdb, l->key, &e) || e.port != l->port || (e.flags & FDB_KERNEL))
 		return;
-	/* Learned while VLAN filtering was switched: the kernel would enter it in all VLANs. */
-	if (b->is_filtering != (e.vid != VID_NONE))
+	/*
+	 * Learned while VLAN filtering was switched: the kernel would enter it in all
+	 * VLANs. Or by a worker that did not know yet that it is a device's address.
+	 */
+	if (b->is_filtering != (e.vid != VID_NONE) || local_has(b->local, c->model, l->key))
 		(void)fdb_del_if(b->fdb, l->key, l->port);
 	else
 		batch_add(c, &w);

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/random.h>
 
+#include "core/local.h"
 #include "ctl/guard.h"
 #include "ctl/hostpair.h"
 #include "ctl/ports.h"
@@ -157,7 +158,7 @@ static void bridge_forget(struct ctl *c, struct ctl_bridge *b)
 	ports_host_close(c, b);
 	if (b->host_slot)
 		port_forget(c, &c->port[b->host_slot], false);
-	fdbsync_forget(c, index);
+	locals_forget(c, index);
 	model_bridge_del(c->model, index);
 	/* The published view still has the tables. */
 	c->trash[c->n_trash++] = (struct ctl_trash){ .fdb = b->fdb, .count = b->count };
@@ -287,9 +288,11 @@ static struct ctl_bridge *bridge_make(struct ctl *c, const struct plan_bridge *p
 	}
 	memset(b, 0, sizeof(*b));
 	b->fdb = make_fdb(pb);
+	b->local = local_new((uint16_t)(b - c->bridge));
 	b->count = calloc((size_t)c->conf->workers * VID_N, sizeof(*b->count));
-	if (!b->fdb || !b->count) {
+	if (!b->fdb || !b->local || !b->count) {
 		fdb_free(b->fdb);
+		local_free(b->local);
 		free(b->count);
 		c->port[slot].is_used = false;
 		log_err("bridge %s: no memory for its tables", pb->name);
@@ -414,7 +417,7 @@ static int sync_port(struct ctl *c, struct ctl_bridge *b, struct plan_bridge *pb
 	p->ifindex = pp->ifindex;
 	p->mac = pp->mac;
 	if (b->source == CONF_SOURCE_KERNEL)
-		fdbsync_set_local(c, p, &pp->mac);
+		locals_set_device(c, p, &pp->mac);
 	p->mtu = pp->mtu;
 	p->n_rx_queues = pp->n_rx_queues;
 	p->mode = (enum dp_mode)(pp->mode - CONF_MODE_AUTO);
@@ -489,6 +492,14 @@ struct ctl_bridge *ctl_planned_bridge(struct ctl *c, const struct plan_bridge *p
 	return pb->ifindex ? ctl_bridge_by_ifindex(c, pb->ifindex) : bridge_by_name(c, pb->name);
 }
 
+static int sync_locals(struct ctl *c, struct ctl_bridge *b, bool *changed)
+{
+	int n = local_publish(b->local, c->model);
+
+	*changed = *changed || n > 0;
+	return n < 0 ? n : 0;
+}
+
 static int sync_bridge(struct ctl *c, struct plan_bridge *pb, bool *changed)
 {
 	struct ctl_bridge *b = ctl_planned_bridge(c, pb);
@@ -516,7 +527,7 @@ static int sync_bridge(struct ctl *c, struct plan_bridge *pb, bool *changed)
 		err = model_port_set(c->model, b->host_slot, &pb->host, &host_changed);
 	}
 	if (b->host_slot)
-		fdbsync_set_local(c, &c->port[b->host_slot], &pb->mac);
+		locals_set_device(c, &c->port[b->host_slot], &pb->mac);
 	*changed = *changed || bridge_changed || host_changed;
 	for (uint32_t i = 0; !err && i < pb->n_ports; i++) {
 		err = sync_port(c, b, pb, &pb->port[i], changed);
@@ -525,6 +536,8 @@ static int sync_bridge(struct ctl *c, struct plan_bridge *pb, bool *changed)
 	}
 	if (!err)
 		err = sync_backups(c, b, pb, changed);
+	if (!err)
+		err = sync_locals(c, b, changed);
 	if (!err && b->source == CONF_SOURCE_FILE && (b->statics_wanted || c->statics_wanted)) {
 		set_statics(b, pb->conf, slots);
 		b->statics_wanted = false;
@@ -719,6 +732,7 @@ void reconcile_close_all(struct ctl *c)
 	}
 	for (uint32_t i = 0; i < XB_MAX_BRIDGES; i++) {
 		fdb_free(c->bridge[i].fdb);
+		local_free(c->bridge[i].local);
 		free(c->bridge[i].count);
 	}
 	trash_empty(c);

@@ -161,6 +161,20 @@ int rtreq_link(void *buf, size_t size, uint32_t ifindex, uint32_t seq)
 	return link_request(&r, AF_UNSPEC, ifindex, RTEXT_FILTER_SKIP_STATS);
 }
 
+int rtreq_neigh(void *buf, size_t size, uint32_t ifindex, uint16_t vid, const struct mac *mac,
+		uint32_t seq)
+{
+	struct request r = begin(buf, size, RTM_GETNEIGH, NLM_F_REQUEST, seq);
+	struct ndmsg nd = { .ndm_family = AF_BRIDGE, .ndm_flags = NTF_MASTER };
+
+	put(&r, &nd, sizeof(nd));
+	put_attr(&r, NDA_MASTER, &ifindex, sizeof(ifindex));
+	put_attr(&r, NDA_LLADDR, mac->b, MAC_LEN);
+	if (vid != VID_NONE)
+		put_attr(&r, NDA_VLAN, &vid, sizeof(vid));
+	return end(&r);
+}
+
 static int station(struct request *r, const struct rtreq_station *st, uint16_t state, uint8_t flags)
 {
 	struct ndmsg nd = {

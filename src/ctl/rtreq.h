@@ -42,6 +42,13 @@ int rtreq_port_neighs(void *buf, size_t size, uint32_t ifindex, uint32_t seq);
 /* One device of LINK_FAMILY_ANY. The answer is a link message or RTMSG_ERROR. */
 int rtreq_link(void *buf, size_t size, uint32_t ifindex, uint32_t seq);
 
+/*
+ * One forwarding entry of the bridge @ifindex; kernel 5.0. The answer is a neigh
+ * message or RTMSG_ERROR.
+ */
+int rtreq_neigh(void *buf, size_t size, uint32_t ifindex, uint16_t vid, const struct mac *mac,
+		uint32_t seq);
+
 /* A station that was heard on a port of a kernel bridge. */
 struct rtreq_station {
 	struct mac mac;

@@ -279,6 +279,16 @@ int rtsock_station(struct rtsock *s, const struct rtreq_station *st, rtsock_fn f
 	return len < 0 ? len : ask(s, req, (size_t)len, &d, NULL);
 }
 
+int rtsock_neigh(struct rtsock *s, uint32_t ifindex, uint16_t vid, const struct mac *mac,
+		 rtsock_fn fn, void *arg)
+{
+	uint32_t req[RTREQ_SIZE / sizeof(uint32_t)];
+	struct dump d = { .seq = ++s->seq, .fn = fn, .arg = arg };
+	int len = rtreq_neigh(req, sizeof(req), ifindex, vid, mac, d.seq);
+
+	return len < 0 ? len : ask(s, req, (size_t)len, &d, NULL);
+}
+
 struct failures {
 	int n;
 	int last;

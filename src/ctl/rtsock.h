@@ -66,6 +66,13 @@ int rtsock_link(struct rtsock *s, uint32_t ifindex, rtsock_fn fn, void *arg);
 int rtsock_station(struct rtsock *s, const struct rtreq_station *st, rtsock_fn fn, void *arg);
 
 /*
+ * Asks for one forwarding entry of the bridge @ifindex (@vid may be VID_NONE)
+ * and hands the answer to @fn. -ENOENT: there is none; otherwise as above.
+ */
+int rtsock_neigh(struct rtsock *s, uint32_t ifindex, uint16_t vid, const struct mac *mac,
+		 rtsock_fn fn, void *arg);
+
+/*
  * Sends @len bytes of requests in one call and reads the errors that they caused.
  * The kernel has done them all when this returns. Number of requests that
  * failed, the last error in @last (may be NULL); or a negative errno.

@@ -181,8 +181,14 @@ bool show_fdb_unit(struct show *s)
 	struct entries w;
 	bool is_more;
 
-	if (!s->phase++)
+	if (!s->phase) {
 		show_text(s, "[");
+		s->phase = 1;
+	}
+	if (s->phase == 1) {
+		s->phase += !show_locals(s);
+		return true;
+	}
 	w.s = s;
 	w.p = w.text;
 	is_more = show_walk(s, N_BUCKETS, put_entry, &w);

@@ -91,6 +91,9 @@ void show_counters(struct ctl *c, uint16_t slot, struct dp_port_counters *out);
 /* True if the request's filters for FDB entries let it through; port and bridge apart. */
 bool show_wants_entry(const struct show *s, const struct fdb_entry *e);
 
+/* Adds the next of the host's own addresses that the request wants; false: there are no more. */
+bool show_locals(struct show *s);
+
 /*
  * Goes on with the walk over the FDBs that the request wants, over about
  * @n_buckets. False when the last one is through; s->i is the bridge.

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* `stats`: every counter, of ports, bridges, workers and the control thread. */
 #include "core/count.h"
+#include "core/local.h"
 #include "ctl/show_priv.h"
 
 enum { PHASE_BEGIN, PHASE_PORTS, PHASE_BRIDGES };
@@ -103,14 +104,19 @@ static void set_vlan_counts(struct show *s, json_t *o, const struct count_vlan *
 
 static json_t *fdb_object(struct show *s, const struct ctl_bridge *b)
 {
+	struct local_info own = { 0 };
 	struct fdb_stats st = { 0 };
 	json_t *o = json_object();
 
 	if (b->fdb)
 		fdb_stats(b->fdb, &st);
+	if (b->local)
+		local_info(b->local, &own);
 	show_set_count(s, o, "entries", st.n_entries);
 	show_set_count(s, o, "learned", st.n_learned);
 	show_set_count(s, o, "local", st.n_local);
+	show_set_count(s, o, "own_addresses", own.n_addresses);
+	show_set_count(s, o, "own_exceptions", own.n_exceptions);
 	show_set_count(s, o, "dead", st.n_dead);
 	show_set_count(s, o, "buckets", st.n_buckets);
 	show_set_count(s, o, "memory", st.mem_size);

@@ -8,6 +8,7 @@
  *	reconcile.c  from a plan to bridges and ports of the model, and a published view
  *	ports.c      ports of the data plane: open, close, rules
  *	fdbsync.c    the kernel's FDB events and dumps into our tables
+ *	locals.c     the host's own addresses
  *	mdbsync.c    its multicast groups and router ports likewise
  *	brpoll.c     what it does not tell of bridges by itself; who decides multicast
  *	learn.c      what workers learned into the kernel's table; refresh, ageing
@@ -107,6 +108,7 @@ struct ctl_bridge {
 	struct dp_bridge_rules rules; /* that the XDP programs go by */
 	struct mac mac;
 	struct fdb *fdb;
+	struct local *local;      /* the host's own addresses */
 	struct count_vlan *count; /* [n_workers * VID_N] */
 	uint16_t host_slot;
 	uint32_t h_ifindex, q_ifindex; /* of the host pair; 0: not made */
@@ -120,7 +122,8 @@ struct ctl_bridge {
 	uint64_t refresh_at_ns;
 };
 
-/* Addresses of the host, each counted once for each VLAN that has it. */
+/* Addresses that are passed to the host: counted for each device, and for each entry that has it.
+ */
 struct ctl_local {
 	uint64_t key; /* bridge << 48 | MAC */
 	uint32_t n;
@@ -276,14 +279,33 @@ int fdbsync_read_ports(struct ctl *c);
 void fdbsync_forget_port(struct ctl *c, uint16_t bridge, uint16_t slot);
 void fdbsync_flush_left(struct ctl *c);
 
+/* A local entry that no device explains comes into our table, or does not belong there. */
+void fdbsync_store_local(struct ctl *c, struct ctl_bridge *b, uint64_t key, uint16_t slot);
+void fdbsync_drop_local(struct ctl *c, struct ctl_bridge *b, uint64_t key);
+
+/* ---- locals.c ---- */
+
 /*
  * The device of @p, a port or the host's, has address @mac: frames for it are
- * the host's, whether or not the kernel's table could be read in full.
+ * the host's, whatever the kernel's table says, and its entries are computed.
  */
-void fdbsync_set_local(struct ctl *c, struct ctl_port *p, const struct mac *mac);
+void locals_set_device(struct ctl *c, struct ctl_port *p, const struct mac *mac);
 
 /* Forgets the bridge's addresses of the host. */
-void fdbsync_forget(struct ctl *c, uint16_t bridge);
+void locals_forget(struct ctl *c, uint16_t bridge);
+
+/* Addresses that the XDP programs pass; as often added as removed. */
+void locals_pass_add(struct ctl *c, uint16_t bridge, const struct mac *mac);
+void locals_pass_del(struct ctl *c, uint16_t bridge, const struct mac *mac);
+
+/*
+ * Settles what the kernel told of local entries and the devices do not explain;
+ * asks the kernel for what stays unexplained. locals_settle() does nothing if
+ * nothing waits and the model is the same; locals_settle_now() does not wait for
+ * explanations on their way. Neither is of use before the plan that is wanted.
+ */
+void locals_settle(struct ctl *c, bool model_is_new);
+void locals_settle_now(struct ctl *c);
 
 /* ---- mdbsync.c ---- */
 

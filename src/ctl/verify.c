@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/local.h"
 #include "ctl/neigh.h"
 #include "ctl/rtmsg.h"
 #include "ctl/rtsock.h"
@@ -20,7 +21,8 @@ struct round {
 	struct verify_result *r;
 	uint64_t *key[XB_MAX_BRIDGES]; /* that the kernel has, sorted when all are there */
 	uint32_t n_keys[XB_MAX_BRIDGES], key_size[XB_MAX_BRIDGES];
-	uint32_t bridge; /* of the walk */
+	struct local_tally *tally[XB_MAX_BRIDGES]; /* of devices' entries that the kernel has */
+	uint32_t bridge;                           /* of the walk */
 };
 
 struct verify_difference *verify_differ(struct verify_result *r, uint64_t id, const char *what,
@@ -203,6 +205,20 @@ static void compare_unplaced(struct round *w, const struct neigh_info *n, uint64
 		snprintf(d->kernel, sizeof(d->kernel), "%s", l->info.name);
 }
 
+/*
+ * Entries that follow from the devices are computed on both sides of the
+ * comparison: nothing is kept of those that are right but a bit.
+ */
+static bool is_device_entry(struct round *w, const struct ctl_bridge *b, uint64_t key,
+			    uint16_t slot, uint16_t flags)
+{
+	struct fdb_entry e;
+
+	return (flags & FDB_LOCAL) && local_has(b->local, w->c->model, key) &&
+	       local_is_owner(b->local, key & 0xffffffffffffULL, slot) &&
+	       fdb_get(b->fdb, key, &e) == -ENOENT;
+}
+
 static int compare_entry(void *arg, const struct rtmsg_info *i, const struct nlmsghdr *h)
 {
 	struct round *w = arg;
@@ -223,6 +239,9 @@ static int compare_entry(void *arg, const struct rtmsg_info *i, const struct nlm
 	}
 	flags = neigh_fdb_flags(&i->neigh);
 	w->r->n_entries++;
+	local_tick(w->tally[ctl_index(w->c, b)], key);
+	if (is_device_entry(w, b, key, slot, flags))
+		return 0;
 	found = !fdb_get(b->fdb, key, &e);
 	if (!found || e.port != slot || ((e.flags ^ flags) & (uint16_t)~OUR_FLAGS)) {
 		d = differ_entry(w, ctl_index(w->c, b), key);
@@ -257,6 +276,20 @@ static void check_extra(const struct fdb_entry *e, void *arg)
 		describe(w->c, e->port, e->flags, d->ours);
 }
 
+static void check_missing(void *arg, uint64_t key, uint16_t slot)
+{
+	struct round *w = arg;
+	const struct ctl_bridge *b = &w->c->bridge[w->bridge];
+	struct verify_difference *d;
+	struct fdb_entry e;
+
+	if (local_is_exception(b->local, key) || !fdb_get(b->fdb, key, &e))
+		return;
+	d = differ_entry(w, w->bridge, key);
+	if (d)
+		describe(w->c, slot, FDB_LOCAL, d->ours);
+}
+
 static void tick(void *arg)
 {
 	struct round *w = arg;
@@ -264,24 +297,46 @@ static void tick(void *arg)
 	ctl_alive(w->c);
 }
 
+static int make_tallies(struct round *w)
+{
+	for (uint32_t i = 0; i < XB_MAX_BRIDGES; i++) {
+		if (!w->c->bridge[i].local)
+			continue;
+		w->tally[i] = local_tally_new(w->c->bridge[i].local);
+		if (!w->tally[i])
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+static void compare_rest(struct round *w, const struct ctl_bridge *b)
+{
+	uint32_t i = w->bridge = ctl_index(w->c, b);
+	struct fdb_cursor cursor = { 0 };
+
+	if (w->n_keys[i])
+		qsort(w->key[i], w->n_keys[i], sizeof(uint64_t), compare_keys);
+	while (fdb_walk(b->fdb, &cursor, 1024, check_extra, w))
+		tick(w);
+	local_each_missing(b->local, w->c->model, w->tally[i], check_missing, w);
+}
+
 static int compare_fdbs(struct round *w)
 {
-	int err = rtsock_dump(w->c->rt, RTREQ_NEIGHS, compare_entry, tick, w);
+	int err = make_tallies(w);
 
+	if (!err)
+		err = rtsock_dump(w->c->rt, RTREQ_NEIGHS, compare_entry, tick, w);
 	for (uint32_t i = 0; !err && i < XB_MAX_BRIDGES; i++) {
 		const struct ctl_bridge *b = &w->c->bridge[i];
-		struct fdb_cursor cursor = { 0 };
 
-		if (!b->is_used || b->source != CONF_SOURCE_KERNEL)
-			continue;
-		if (w->n_keys[i])
-			qsort(w->key[i], w->n_keys[i], sizeof(uint64_t), compare_keys);
-		w->bridge = i;
-		while (fdb_walk(b->fdb, &cursor, 1024, check_extra, w))
-			tick(w);
+		if (b->is_used && b->source == CONF_SOURCE_KERNEL)
+			compare_rest(w, b);
 	}
-	for (uint32_t i = 0; i < XB_MAX_BRIDGES; i++)
+	for (uint32_t i = 0; i < XB_MAX_BRIDGES; i++) {
 		free(w->key[i]);
+		local_tally_free(w->tally[i]);
+	}
 	return err;
 }
 
@@ -302,6 +357,7 @@ static int run_round(struct ctl *c, struct verify_result *r)
 	if (!err) {
 		/* What the kernel did before it answered is known, and acted on, by then. */
 		ctl_catch_up(c);
+		locals_settle_now(c);
 		compare_mirrors(w, kernel);
 		err = verify_model(c, r, kernel);
 		mirror_free(kernel);

@@ -19,6 +19,10 @@ void text_fdb(FILE *f, const json_t *entry)
 	fprintf(f, "%s dev %s", text_get(entry, "mac"), text_get(entry, "ifname"));
 	if (text_number(entry, "vlan"))
 		fprintf(f, " vlan %lld", text_number(entry, "vlan"));
+	if (json_object_get(entry, "vlans"))
+		fprintf(f, " vlans %s", text_get(entry, "vlans"));
+	json_array_foreach(json_object_get(entry, "except"), i, flag)
+		fprintf(f, "%s%lld", i ? "," : " except ", (long long)json_integer_value(flag));
 	json_array_foreach(json_object_get(entry, "flags"), i, flag)
 		fprintf(f, " %s", json_is_string(flag) ? json_string_value(flag) : "?");
 	fprintf(f, " master %s", text_get(entry, "master"));

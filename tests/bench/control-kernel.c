@@ -274,7 +274,7 @@ static void put_all_vlans(void)
 	}
 }
 
-/* ---- forwarding entries: the port's own address in each of its VLANs ---- */
+/* ---- forwarding entries: the port's own address in VLAN 0 and each of its VLANs ---- */
 
 static void put_neigh(uint32_t i, uint32_t vid)
 {
@@ -289,14 +289,15 @@ static void put_neigh(uint32_t i, uint32_t vid)
 	attr(NDA_LLADDR, &mac, MAC_LEN);
 	attr_u32(NDA_MASTER, BR);
 	attr(NDA_CACHEINFO, &age, sizeof(age));
-	attr(NDA_VLAN, &v, sizeof(v));
+	if (v)
+		attr(NDA_VLAN, &v, sizeof(v));
 	end(h);
 }
 
 static void put_neighs(void)
 {
 	for (uint32_t i = 0; i < k.n_ports; i++) {
-		for (uint32_t vid = 1; vid <= KERNEL_VLANS; vid++)
+		for (uint32_t vid = 0; vid <= KERNEL_VLANS; vid++)
 			put_neigh(i, vid);
 	}
 }
@@ -338,6 +339,18 @@ int rtsock_dump_port(struct rtsock *s, uint32_t ifindex, rtsock_fn fn, void (*ti
 	(void)ifindex;
 	(void)fn;
 	(void)tick;
+	(void)arg;
+	return -EOPNOTSUPP;
+}
+
+int rtsock_neigh(struct rtsock *s, uint32_t ifindex, uint16_t vid, const struct mac *mac,
+		 rtsock_fn fn, void *arg)
+{
+	(void)s;
+	(void)ifindex;
+	(void)vid;
+	(void)mac;
+	(void)fn;
 	(void)arg;
 	return -EOPNOTSUPP;
 }

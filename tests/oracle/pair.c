@@ -44,11 +44,13 @@ static void must(struct pair *p, int err, const char *what)
 static bool make_tables(struct pair *p)
 {
 	p->fdb = fdb_new(&p->fdb_cfg);
+	p->local = local_new(p->index);
 	p->ref->n_entries = 0;
 	p->ref->max_entries = p->fdb_cfg.max_entries;
 	p->ref->max_learned = p->fdb_cfg.max_learned;
 	p->ref->granularity_ns = p->fdb_cfg.granularity_ns;
-	return p->fdb;
+	p->ref->n_gone = 0;
+	return p->fdb && p->local;
 }
 
 static void make_bridges(struct pair *p)
@@ -86,6 +88,7 @@ void pair_close(struct pair *p)
 {
 	view_free(p->view);
 	model_free(p->model);
+	local_free(p->local);
 	fdb_free(p->fdb);
 	free(p->ref);
 }
@@ -105,6 +108,89 @@ void pair_set_port(struct pair *p, uint16_t slot)
 	must(p, model_port_set(p->model, slot, &p->port[slot], NULL), "port");
 	refload_port(p->ref, slot, &p->port[slot]);
 	p->has_port[slot] = true;
+	pair_set_mac(p, slot);
+	p->is_stale = true;
+}
+
+void pair_set_mac(struct pair *p, uint16_t slot)
+{
+	struct mac mac = mac_from_u64(p->mac[slot]);
+
+	must(p, local_set_owner(p->local, slot, &mac), "address");
+	p->ref->port[slot].mac = p->mac[slot];
+	p->is_stale = true;
+}
+
+/* A slot without its port has no address. */
+static void clear_mac(struct pair *p, uint16_t slot)
+{
+	must(p, local_set_owner(p->local, slot, &(struct mac){ { 0 } }), "address");
+}
+
+/* The slot of a device with the address that is in the VLAN; 0: there is none. */
+static uint16_t owner_in(const struct pair *p, uint64_t mac, uint16_t vid)
+{
+	for (uint16_t i = 1; i < PAIR_SLOTS; i++) {
+		if (p->has_port[i] && p->mac[i] == mac && mac &&
+		    (!vid || (!p->br.local_vlan_0 && (p->port[i].vlan[vid] & MV_MEMBER))))
+			return i;
+	}
+	return 0;
+}
+
+/* An exception ends with what it is an exception from. */
+static void forget_gone(struct pair *p)
+{
+	struct ref *r = p->ref;
+
+	for (uint32_t i = 0; i < r->n_gone;) {
+		if (owner_in(p, r->gone[i] & 0xffffffffffffULL, (uint16_t)(r->gone[i] >> 48)))
+			i++;
+		else
+			r->gone[i] = r->gone[--r->n_gone];
+	}
+}
+
+static void no_entry(void *arg, uint64_t key, uint16_t slot)
+{
+	(void)slot;
+	pair_fail(arg, "entry %llx is to be stored", (unsigned long long)key);
+}
+
+static void none_dropped(void *arg, uint64_t key)
+{
+	no_entry(arg, key, 0);
+}
+
+static void settle(struct pair *p)
+{
+	const struct local_ops ops = { .store = no_entry, .drop = none_dropped, .arg = p };
+
+	forget_gone(p);
+	if (local_settle(p->local, p->model, p->now_ns, 0, &ops) & LOCAL_MORE)
+		pair_fail(p, "words of the kernel are not settled");
+	if (local_publish(p->local, p->model) < 0)
+		pair_fail(p, "no memory");
+}
+
+void pair_tell_own(struct pair *p, uint64_t mac, uint16_t vid, bool gone)
+{
+	uint64_t key = (uint64_t)vid << 48 | mac;
+	uint16_t slot = owner_in(p, mac, vid);
+	struct ref *r = p->ref;
+	uint32_t i = 0;
+
+	settle(p);
+	while (i < r->n_gone && r->gone[i] != key)
+		i++;
+	if (gone)
+		local_untold(p->local, key, p->now_ns);
+	else if (slot && local_told(p->local, p->model, key, slot, p->now_ns) != LOCAL_OWN)
+		pair_fail(p, "an entry of slot %u is not known as its own", slot);
+	if (gone && slot && i == r->n_gone && r->n_gone < REF_GONE)
+		r->gone[r->n_gone++] = key;
+	else if (!gone && slot && i < r->n_gone)
+		r->gone[i] = r->gone[--r->n_gone];
 	p->is_stale = true;
 }
 
@@ -125,6 +211,7 @@ void pair_del_port(struct pair *p, uint16_t slot, bool moves)
 	else
 		model_port_del(p->model, slot);
 	refload_port(p->ref, slot, NULL);
+	clear_mac(p, slot);
 	p->has_port[slot] = false;
 	p->has_entries[slot] = true;
 	p->is_stale = true;
@@ -151,6 +238,7 @@ void pair_remake(struct pair *p, uint16_t index)
 	view_free(p->view);
 	p->view = NULL;
 	fdb_free(p->fdb);
+	local_free(p->local);
 	p->index = index;
 	if (!make_tables(p))
 		pair_fail(p, "no memory");
@@ -325,6 +413,7 @@ static bool update_view(struct pair *p)
 
 	if (!p->is_stale)
 		return true;
+	settle(p);
 	v = view_build(p->model, p->view, NULL);
 	if (!v) {
 		pair_fail(p, "no view");

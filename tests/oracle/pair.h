@@ -17,6 +17,7 @@
 #include <stdio.h>
 
 #include "core/fdb.h"
+#include "core/local.h"
 #include "core/model.h"
 #include "core/view.h"
 #include "reference.h"
@@ -32,6 +33,7 @@ struct pair {
 	uint16_t index; /* of the bridge; the one after it is another, which takes ports away */
 	struct model_bridge_attr br;
 	struct model_port_attr port[PAIR_SLOTS];
+	uint64_t mac[PAIR_SLOTS]; /* of the device; 0: none */
 	bool has_port[PAIR_SLOTS];
 	bool has_entries[PAIR_SLOTS]; /* the port has gone, its FDB entries have not */
 	struct fdb_config fdb_cfg;
@@ -40,7 +42,8 @@ struct pair {
 	struct model *model;
 	struct view *view;
 	struct fdb *fdb;
-	bool is_stale; /* the view is older than the model */
+	struct local *local; /* addresses of the devices; follows the slots by itself */
+	bool is_stale;       /* the view is older than the model */
 	struct ref *ref;
 
 	FILE *say; /* NULL: quiet */
@@ -63,6 +66,10 @@ void pair_set_port(struct pair *p, uint16_t slot);
 void pair_set_vlan(struct pair *p, uint16_t slot, uint16_t vid);
 /* The port leaves: to another bridge if @moves. Its entries stay until they are flushed. */
 void pair_del_port(struct pair *p, uint16_t slot, bool moves);
+/* p->mac[slot], likewise. */
+void pair_set_mac(struct pair *p, uint16_t slot);
+/* The kernel tells that an entry of a device's address was removed, or was added again. */
+void pair_tell_own(struct pair *p, uint64_t mac, uint16_t vid, bool gone);
 void pair_flush(struct pair *p, const struct fdb_filter *filter);
 /* The bridge is deleted and made anew, under another number, without ports. */
 void pair_remake(struct pair *p, uint16_t index);

@@ -153,6 +153,8 @@ static bool is_local(const struct world *w, const uint8_t *dst)
 
 	memcpy(mac.b, dst, MAC_LEN);
 	want.mac = mac_to_u64(&mac);
+	if (local_is_owned(w->local, want.mac))
+		return true;
 	while (fdb_walk(w->fdb, &c, 1024, compare_local, &want))
 		;
 	return want.found;

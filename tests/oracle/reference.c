@@ -104,6 +104,27 @@ static enum fdb_learned learn_new(struct ref *r, uint64_t mac, uint16_t vid, uin
 	return FDB_NEW;
 }
 
+/*
+ * What br_fdb_add_local() enters for a device when it becomes a port and with each
+ * VLAN that it joins. In this table it is not entered, but found.
+ */
+static bool is_devices(const struct ref *r, uint64_t mac, uint16_t vid)
+{
+	if (vid && r->local_vlan_0)
+		return false;
+	for (uint32_t i = 0; i < r->n_gone; i++) {
+		if (r->gone[i] == ((uint64_t)vid << 48 | mac))
+			return false;
+	}
+	for (uint16_t i = 1; i < REF_SLOTS; i++) {
+		const struct ref_port *p = &r->port[i];
+
+		if (p->exists && p->mac && p->mac == mac && (!vid || ref_vlan_find(p, vid)))
+			return true;
+	}
+	return false;
+}
+
 /* br_fdb_update() */
 enum fdb_learned ref_fdb_learn(struct ref *r, uint64_t mac, uint16_t vid, uint16_t port,
 			       uint64_t now_ns)
@@ -111,6 +132,8 @@ enum fdb_learned ref_fdb_learn(struct ref *r, uint64_t mac, uint16_t vid, uint16
 	struct ref_entry *e = ref_fdb_find(r, mac, vid);
 	bool written = false;
 
+	if (!e && is_devices(r, mac, vid))
+		return FDB_OWN;
 	if (!e)
 		return learn_new(r, mac, vid, port, now_ns);
 	if (e->e.flags & FDB_LOCAL)
@@ -389,15 +412,13 @@ static void multicast(const struct ref *r, const struct held *h, uint64_t dst,
 static void unicast(struct ref *r, const struct held *h, uint64_t dst, struct ref_result *out)
 {
 	const struct ref_entry *e = ref_fdb_find(r, dst, h->vid);
+	bool local = e ? e->e.flags & FDB_LOCAL : is_devices(r, dst, h->vid);
 	enum drop_reason why;
 	uint16_t to;
 
-	if (!e && h->vid && r->local_vlan_0) {
-		e = ref_fdb_find(r, dst, 0);
-		if (e && (!(e->e.flags & FDB_LOCAL) || (e->e.flags & FDB_USER)))
-			e = NULL;
-	}
-	if (e && (e->e.flags & FDB_LOCAL)) {
+	if (!e && !local && h->vid && r->local_vlan_0)
+		local = !ref_fdb_find(r, dst, 0) && is_devices(r, dst, 0);
+	if (local) {
 		if (!pass_up(r, h, out))
 			out->drop = r->host ? DROP_HOST_VLAN : DROP_NO_PORT;
 		return;

@@ -26,6 +26,7 @@
 #define REF_SLOTS   64
 #define REF_VLANS   4094
 #define REF_ENTRIES 1024
+#define REF_GONE    64
 #define REF_MAX_LEN 16384
 
 /* States of a port, and of a VLAN on a port. */
@@ -59,6 +60,7 @@ struct ref_port {
 	uint8_t state;
 	uint16_t pvid; /* 0: none */
 	uint32_t mtu;
+	uint64_t mac; /* of the device, which is the host's; 0: none */
 	uint32_t n_vlans;
 	struct ref_vlan vlan[REF_VLANS];
 };
@@ -83,6 +85,8 @@ struct ref {
 	uint32_t max_entries;
 	uint32_t max_learned;    /* 0: any number */
 	uint64_t granularity_ns; /* an entry's time is written when it is this old */
+	uint32_t n_gone;
+	uint64_t gone[REF_GONE]; /* VID << 48 | MAC: not there although a device has the address */
 	uint32_t n_entries;
 	struct ref_entry entry[REF_ENTRIES];
 };

@@ -15,6 +15,18 @@ static void take_member(const struct mdb_key *k, uint16_t slot, uint8_t flags, v
 	refload_member(arg, k, slot, flags);
 }
 
+static void load_locals(struct ref *r, const struct world *w)
+{
+	uint16_t slot;
+	uint64_t key;
+	struct mac mac;
+
+	for (uint32_t i = 0; local_owner(w->local, i, &mac, &slot); i++)
+		r->port[slot].mac = mac_to_u64(&mac);
+	for (uint32_t at = 0; r->n_gone < REF_GONE && local_next_exception(w->local, &at, &key);)
+		r->gone[r->n_gone++] = key;
+}
+
 static void load(struct ref *r, const struct world *w)
 {
 	struct fdb_cursor c = { 0 };
@@ -26,6 +38,7 @@ static void load(struct ref *r, const struct world *w)
 
 		refload_port(r, i, p ? &p->a : NULL);
 	}
+	load_locals(r, w);
 	fdb_walk(w->fdb, &c, UINT32_MAX, take_entry, r);
 	model_mdb_each(w->model, 0, take_member, r);
 }

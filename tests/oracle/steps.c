@@ -138,8 +138,11 @@ static void host_again(struct pair *p, struct dice *d)
 {
 	bool was = p->has_port[PAIR_HOST];
 
-	if (was)
+	if (was) {
 		model_port_del(p->model, PAIR_HOST);
+		p->mac[PAIR_HOST] = 0;
+		pair_set_mac(p, PAIR_HOST);
+	}
 	ref_mdb_port_gone(&p->ref->mdb, PAIR_HOST);
 	p->is_stale = true;
 	if (chance(d, 50))
@@ -243,6 +246,33 @@ static void change_tree(struct pair *p, struct dice *d)
 	}
 }
 
+/* Of a device: the host's too. Two may have the same. */
+static void change_mac(struct pair *p, struct dice *d)
+{
+	uint16_t slot = chance(d, 30) ? PAIR_HOST : roll_slot(d);
+
+	if (!p->has_port[slot])
+		return;
+	p->mac[slot] = chance(d, 15) ? 0 : roll_station(d);
+	pair_say(p, "slot %u has address %012llx\n", slot, (unsigned long long)p->mac[slot]);
+	pair_set_mac(p, slot);
+}
+
+/* A user removes an entry of a device, or something brings it back. */
+static void tell_own(struct pair *p, struct dice *d)
+{
+	uint16_t slot = chance(d, 30) ? PAIR_HOST : roll_slot(d);
+	uint64_t mac = chance(d, 80) ? p->mac[slot] : roll_station(d);
+	uint16_t vid = chance(d, 70) ? roll_vid(d) : 0;
+	bool gone = chance(d, 65);
+
+	if (!mac)
+		return;
+	pair_say(p, "own entry %012llx in VLAN %u %s\n", (unsigned long long)mac, vid,
+		 gone ? "goes" : "comes");
+	pair_tell_own(p, mac, vid, gone);
+}
+
 static void change_bridge(struct pair *p, struct dice *d)
 {
 	struct model_bridge_attr *b = &p->br;
@@ -299,7 +329,7 @@ static void add_entry(struct pair *p, struct dice *d)
 					  FDB_EXTERN | FDB_KERNEL,
 					  FDB_KERNEL,
 					  FDB_STATIC | FDB_USER,
-					  FDB_LOCAL | FDB_STATIC,
+					  FDB_LOCAL | FDB_STATIC | FDB_USER,
 					  FDB_LOCAL | FDB_USER };
 	struct fdb_entry e = { .mac = mac_from_u64(roll_station(d)), .seen_ns = p->now_ns };
 
@@ -508,9 +538,10 @@ static const struct {
 } kinds[] = {
 	{ 30, change_port },   { 20, change_vlan }, { 10, change_vlans }, { 8, change_tree },
 	{ 12, change_bridge }, { 15, come_or_go },  { 4, host_again },    { 2, remake },
-	{ 40, add_entry },     { 10, del_entry },   { 10, flag_entry },   { 6, flush },
-	{ 10, age },           { 5, tune },         { 5, wait_long },     { 60, member },
-	{ 1, clear_groups },   { 20, snooping },    { 10, router },       { 1000, frame },
+	{ 8, change_mac },     { 8, tell_own },     { 40, add_entry },    { 10, del_entry },
+	{ 10, flag_entry },    { 6, flush },        { 10, age },          { 5, tune },
+	{ 5, wait_long },      { 60, member },      { 1, clear_groups },  { 20, snooping },
+	{ 10, router },        { 1000, frame },
 };
 
 void step_run(struct pair *p, uint64_t seed)

@@ -21,7 +21,8 @@ int world_open(struct world *w)
 	w->mirror = mirror_new();
 	w->model = model_new();
 	w->fdb = fdb_new(&cfg);
-	if (!w->mirror || !w->model || !w->fdb)
+	w->local = local_new(0);
+	if (!w->mirror || !w->model || !w->fdb || !w->local)
 		return -ENOMEM;
 	return conf_parse("replay", text, strlen(text), &w->conf, NULL, NULL);
 }
@@ -30,6 +31,8 @@ void world_close(struct world *w)
 {
 	view_free(w->view);
 	model_free(w->model);
+	local_tally_free(w->tally);
+	local_free(w->local);
 	plan_free(w->plan);
 	mirror_free(w->mirror);
 	fdb_free(w->fdb);
@@ -45,18 +48,47 @@ static uint16_t slot_of(const struct world *w, uint32_t ifindex)
 	return 0;
 }
 
+static void store(void *arg, uint64_t key, uint16_t slot)
+{
+	struct world *w = arg;
+	struct fdb_entry e = { .mac = mac_from_u64(key & 0xffffffffffffULL),
+			       .vid = (uint16_t)(key >> 48),
+			       .port = slot,
+			       .flags = FDB_LOCAL | FDB_USER | FDB_KERNEL };
+
+	fdb_add(w->fdb, &e);
+}
+
+static void drop(void *arg, uint64_t key)
+{
+	struct world *w = arg;
+
+	fdb_del(w->fdb, key);
+}
+
 /* The daemon's own reading of a forwarding entry (ctl/fdbsync.c). */
 static int apply_neigh(struct world *w, const struct neigh_info *n)
 {
 	struct fdb_entry e = { .mac = n->mac, .vid = n->vid, .flags = neigh_fdb_flags(n) };
+	uint64_t key = fdb_key(n->vid, &n->mac);
 
 	e.port = slot_of(w, n->ifindex);
 	if (n->is_self || !e.port || mac_is_multicast(&n->mac))
 		return 0;
-	if (!n->deleted)
-		return fdb_add(w->fdb, &e);
-	fdb_del(w->fdb, fdb_key(n->vid, &n->mac));
-	return 0;
+	if (w->tally)
+		local_tick(w->tally, key);
+	if (n->deleted)
+		fdb_del(w->fdb, key);
+	if (n->deleted || !(e.flags & FDB_LOCAL)) {
+		local_untold(w->local, key, 0);
+		return n->deleted ? 0 : fdb_add(w->fdb, &e);
+	}
+	if (local_told(w->local, w->model, key, e.port, 0) != LOCAL_OTHER) {
+		fdb_del(w->fdb, key);
+		return 0;
+	}
+	e.flags |= FDB_USER;
+	return fdb_add(w->fdb, &e);
 }
 
 /* ---- multicast ---- */
@@ -86,17 +118,6 @@ static int apply_router(void *arg, const struct router_info *r)
 	else
 		w->is_in_doubt = true;
 	return 0;
-}
-
-static int apply_mdb(struct world *w, const struct nlmsghdr *h)
-{
-	int err = world_update(w);
-
-	if (err || !w->bridge)
-		return err;
-	err = rtmsg_mdb(h, apply_member, w);
-	w->is_stale = true;
-	return err ? err : rtmsg_routers(h, apply_router, w);
 }
 
 /* The state of a querier that has been as it is for long. */
@@ -135,29 +156,27 @@ static void set_queriers(struct world *w, struct plan_bridge *b)
 	w->mcast_pass = w->is_in_doubt || b->vlan_snooping || b->to_unicast;
 }
 
-int world_apply(struct world *w, const uint8_t *p, size_t len, bool neighs)
-{
-	struct nlmsghdr *copy = malloc(len ? len : 1), *h = copy;
-	struct rtmsg_info m;
-	int err = 0;
+/* ---- the FDB read as a whole ---- */
 
-	/* A message begins where 4 divides its address. */
-	if (!copy)
-		return -ENOMEM;
-	memcpy(copy, p, len);
-	while (!err && len) {
-		err = rtmsg_parse(h, len, &m);
-		if (!err && (m.type == RTMSG_LINK || m.type == RTMSG_VLAN))
-			err = mirror_apply(w->mirror, &m, h, &w->is_stale);
-		else if (!err && m.type == RTMSG_NEIGH && neighs)
-			err = world_update(w) ? -ENOMEM : apply_neigh(w, &m.neigh);
-		else if (!err && m.type == RTMSG_MDB)
-			err = apply_mdb(w, h);
-		h = (struct nlmsghdr *)(void *)((uint8_t *)h + m.size);
-		len -= m.size;
-	}
-	free(copy);
-	return err;
+int world_fdb_begin(struct world *w)
+{
+	w->tally = local_tally_new(w->local);
+	return w->tally ? 0 : -ENOMEM;
+}
+
+static void missing(void *arg, uint64_t key, uint16_t slot)
+{
+	struct world *w = arg;
+
+	(void)slot;
+	local_untold(w->local, key, 0);
+}
+
+void world_fdb_end(struct world *w)
+{
+	local_each_missing(w->local, w->model, w->tally, missing, w);
+	local_tally_free(w->tally);
+	w->tally = NULL;
 }
 
 static bool plan_has(const struct plan_bridge *b, uint32_t ifindex)
@@ -179,6 +198,7 @@ static void drop_ports(struct world *w)
 		model_port_del(w->model, i);
 		all.port = i;
 		fdb_flush(w->fdb, &all);
+		local_set_owner(w->local, i, &(struct mac){ { 0 } });
 		w->ifindex[i] = 0;
 		w->router[i] = 0;
 	}
@@ -220,6 +240,8 @@ static int fill_model(struct world *w)
 		err = take_slots(w, b);
 	if (!err)
 		err = model_port_set(w->model, WORLD_HOST_SLOT, &b->host, NULL);
+	if (!err)
+		err = local_set_owner(w->local, WORLD_HOST_SLOT, &b->mac);
 	for (uint32_t i = 0; !err && i < b->n_ports; i++) {
 		struct plan_port *p = &b->port[i];
 
@@ -227,15 +249,17 @@ static int fill_model(struct world *w)
 			p->attr.backup = slot_of(w, p->backup);
 		p->attr.flags |= w->router[slot_of(w, p->ifindex)];
 		err = model_port_set(w->model, slot_of(w, p->ifindex), &p->attr, NULL);
+		if (!err)
+			err = local_set_owner(w->local, slot_of(w, p->ifindex), &p->mac);
 	}
 	return err;
 }
 
-int world_update(struct world *w)
+/* Plan and model, if the mirror has changed. */
+static int make_model(struct world *w)
 {
 	struct plan_input in = { .mirror = w->mirror, .conf = w->conf, .frame_size = FRAME_SIZE };
 	struct plan *plan;
-	struct view *v;
 	int err;
 
 	if (!w->is_stale)
@@ -252,14 +276,65 @@ int world_update(struct world *w)
 	}
 	drop_ports(w);
 	err = fill_model(w);
+	w->is_stale = err != 0;
+	return err;
+}
+
+static int apply_mdb(struct world *w, const struct nlmsghdr *h)
+{
+	int err = make_model(w);
+
+	if (err || !w->bridge)
+		return err;
+	err = rtmsg_mdb(h, apply_member, w);
+	w->is_stale = true;
+	return err ? err : rtmsg_routers(h, apply_router, w);
+}
+
+int world_apply(struct world *w, const uint8_t *p, size_t len, bool neighs)
+{
+	struct nlmsghdr *copy = malloc(len ? len : 1), *h = copy;
+	struct rtmsg_info m;
+	int err = 0;
+
+	/* A message begins where 4 divides its address. */
+	if (!copy)
+		return -ENOMEM;
+	memcpy(copy, p, len);
+	while (!err && len) {
+		err = rtmsg_parse(h, len, &m);
+		if (!err && (m.type == RTMSG_LINK || m.type == RTMSG_VLAN))
+			err = mirror_apply(w->mirror, &m, h, &w->is_stale);
+		else if (!err && m.type == RTMSG_NEIGH && neighs)
+			err = make_model(w) ? -ENOMEM : apply_neigh(w, &m.neigh);
+		else if (!err && m.type == RTMSG_MDB)
+			err = apply_mdb(w, h);
+		h = (struct nlmsghdr *)(void *)((uint8_t *)h + m.size);
+		len -= m.size;
+	}
+	free(copy);
+	return err;
+}
+
+int world_update(struct world *w)
+{
+	const struct local_ops ops = { .store = store, .drop = drop, .arg = w };
+	struct view *v;
+	int err = make_model(w);
+
 	if (err)
 		return err;
+	(void)local_settle(w->local, w->model, 0, 0, &ops);
+	if (w->model->bridge[0] && local_publish(w->local, w->model) < 0)
+		return -ENOMEM;
+	if (w->view && w->model->gen == w->gen)
+		return 0;
 	v = view_build(w->model, w->view, NULL);
 	if (!v)
 		return -ENOMEM;
 	view_free(w->view);
 	w->view = v;
-	w->is_stale = false;
+	w->gen = w->model->gen;
 	return 0;
 }
 

@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "core/fdb.h"
+#include "core/local.h"
 #include "core/model.h"
 #include "core/view.h"
 #include "ctl/plan.h"
@@ -28,6 +29,8 @@ struct world {
 	struct model *model;
 	struct view *view;
 	struct fdb *fdb;
+	struct local *local;
+	struct local_tally *tally;     /* while the FDB's dump is read */
 	uint32_t ifindex[WORLD_SLOTS]; /* by slot, 0: free */
 	char name[WORLD_SLOTS][NETINFO_NAME_SIZE];
 	uint16_t router[WORLD_SLOTS]; /* MP_ROUTER*, as the dump told */
@@ -36,6 +39,7 @@ struct world {
 	bool is_in_doubt; /* a router port or a querier came or went since */
 	bool mcast_pass;  /* all multicast is left to the kernel while the bridge snoops */
 	bool is_stale;    /* something has changed since world_update() */
+	uint64_t gen;     /* of the model that the view was built from */
 };
 
 /* Every function returns 0 or a negative errno. */
@@ -50,8 +54,15 @@ void world_close(struct world *w);
  */
 int world_apply(struct world *w, const uint8_t *p, size_t len, bool neighs);
 
-/* Makes plan, model and view anew if something has changed. */
+/*
+ * Makes plan, model and view anew if something has changed, and settles what the
+ * messages said of the host's addresses: nothing more is told of it.
+ */
 int world_update(struct world *w);
+
+/* What world_apply() gets between these is a dump of the FDB. */
+int world_fdb_begin(struct world *w);
+void world_fdb_end(struct world *w);
 
 /* Slot of the port, 0 if the bridge has none of this name; and what the plan says of it. */
 uint16_t world_slot(const struct world *w, const char *name);

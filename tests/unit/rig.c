@@ -69,6 +69,8 @@ static void port_word(struct model_port_attr *a, const char *text)
 		a->state = (uint8_t)atoi(text + 6);
 	else if (!strncmp(text, "backup=", 7))
 		a->backup = (uint16_t)atoi(text + 7);
+	else if (!strncmp(text, "mac=", 4))
+		return;
 	else if (!strncmp(text, "mtu=", 4))
 		a->mtu = (uint32_t)atoi(text + 4);
 	else
@@ -192,6 +194,28 @@ static void mdb_part(struct rig *r, const char *words)
 	assert_int_equal(model_mdb_set(r->m, 0, &k, (uint16_t)atoi(slot), f), 0);
 }
 
+/* The device's address in @words, of which the others are left. */
+static void own_address(struct rig *r, uint16_t slot, const char *words)
+{
+	const char *text = strstr(words, "mac=");
+	struct mac mac;
+
+	if (!text)
+		return;
+	mac = mac_from_u64(STATION | strtoul(text + 4, NULL, 16));
+	assert_int_equal(local_set_owner(r->local, slot, &mac), 0);
+}
+
+/* The kernel says that it has none of the entries that devices explain. */
+static void gone_part(struct rig *r, const char *words)
+{
+	unsigned int station, vid;
+
+	if (sscanf(words, "%x %u", &station, &vid) != 2)
+		fail_msg("\"%s\" is no entry", words);
+	local_untold(r->local, (uint64_t)vid << 48 | STATION | station, 0);
+}
+
 static void part(struct rig *r, char *text)
 {
 	struct model_port_attr a;
@@ -215,8 +239,13 @@ static void part(struct rig *r, char *text)
 		mdb_part(r, rest);
 		return;
 	}
+	if (!strcmp(text, "gone")) {
+		gone_part(r, rest);
+		return;
+	}
 	a = rig_port_attr(rest);
 	slot = *text == 'h' ? RIG_HOST : (uint16_t)atoi(text);
+	own_address(r, slot, rest);
 	if (slot == RIG_HOST) {
 		a.flags &= MP_ROUTER4 | MP_ROUTER6 | MP_ROUTER_L2;
 		a.flags |= MP_HOST;
@@ -229,16 +258,22 @@ static void part(struct rig *r, char *text)
 void rig_open(struct rig *r, const char *bridge)
 {
 	const struct fdb_config cfg = { .max_entries = 1024, .seed = { 1, 2 } };
+	const struct local_ops ops = { 0 };
 	char copy[1024], *save;
 
 	*r = (struct rig){ .br = { .learning = true, .tpid = FRAME_TPID_Q } };
 	r->m = model_new();
 	r->fdb = fdb_new(&cfg);
+	r->local = local_new(0);
 	assert_non_null(r->m);
+	assert_non_null(r->local);
 	assert_non_null(r->fdb);
 	snprintf(copy, sizeof(copy), "%s", bridge);
 	for (char *p = strtok_r(copy, ";", &save); p; p = strtok_r(NULL, ";", &save))
 		part(r, p);
+	assert_int_equal(local_settle(r->local, r->m, 0, 0, &ops) & LOCAL_MORE, 0);
+	if (r->m->bridge[0])
+		assert_true(local_publish(r->local, r->m) >= 0);
 	r->v = view_build(r->m, NULL, NULL);
 	assert_non_null(r->v);
 }
@@ -247,6 +282,7 @@ void rig_close(struct rig *r)
 {
 	view_free(r->v);
 	model_free(r->m);
+	local_free(r->local);
 	fdb_free(r->fdb);
 }
 

@@ -10,12 +10,14 @@
  *	                                querier4 querier6 igmp3 mld2 allmulti
  *	1 10pu 20 30=4 -flood hairpin   port in slot 1: VLANs (p pvid, u untagged, = state), flags
  *	h 10                            the host, slot RIG_HOST
+ *	gone b0 20                      the kernel lacks this entry of a device's address
  *	fdb 09 10 1 static              station 09 in VLAN 10 is behind slot 1
  *	mdb 239.1.1.1/10.0.0.1 10 1     slot 1 is in the group, from that source, in VLAN 10
  *
  * Flags of a port: -learn -flood -mcast -bcast isolated hairpin proxyarp router4
- * router6 routerl2, state=N, mtu=N. An entry's: static sticky local extern user.
- * A membership's: include blocked.
+ * router6 routerl2, state=N, mtu=N, mac=NN (of the device, which the host's is
+ * too). An entry's: static sticky local extern user. A membership's: include
+ * blocked.
  *
  * Frame: "DST<SRC TAGS", TAGS outermost first, qVID or aVID (802.1Q, 802.1ad),
  * ".N" behind it for the priority and a final d for DEI; "+N" more bytes.
@@ -29,6 +31,7 @@
 #include "unit.h"
 
 #include "core/fwd.h"
+#include "core/local.h"
 #include "core/model.h"
 
 #define RIG_HOST     9
@@ -40,6 +43,7 @@ struct rig {
 	struct model *m;
 	struct view *v;
 	struct fdb *fdb;
+	struct local *local;
 	struct model_bridge_attr br;
 };
 

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/local.h"
 #include "ctl/rtmsg.h"
 #include "ctl/rtsock.h"
 #include "ctl/state.h"
@@ -17,13 +18,16 @@
 
 #define BR_IF      5
 #define PORT_IF(n) (10 + (n))
+#define GRID_SLOT  20
 
 /* ---- the kernel ---- */
 
 static struct {
 	uint64_t key[16];
 	uint32_t ifindex[16];
+	bool is_local[16];
 	uint32_t n;
+	uint16_t n_grid_ports, n_grid_vlans; /* devices with entries in VLANs 0 to n each */
 	struct neigh_info event[64];
 	uint32_t n_events, n_read;
 	uint32_t n_uses, n_deletes;
@@ -139,7 +143,8 @@ static struct rtmsg_info kernel_answer(uint32_t i)
 	m.neigh = (struct neigh_info){ .ifindex = kernel.ifindex[i],
 				       .mac = mac_from_u64(kernel.key[i] & 0xffffffffffffULL),
 				       .vid = (uint16_t)(kernel.key[i] >> 48),
-				       .state = NEIGH_STATE_REACHABLE };
+				       .state = kernel.is_local[i] ? NEIGH_STATE_PERMANENT
+								   : NEIGH_STATE_REACHABLE };
 	return m;
 }
 
@@ -166,6 +171,17 @@ int rtsock_dump_port(struct rtsock *s, uint32_t ifindex, rtsock_fn fn, void (*ti
 		kernel.n_dumped++;
 		assert_int_equal(fn(arg, &m, NULL), 0);
 	}
+	for (uint16_t i = 0; i < kernel.n_grid_ports; i++) {
+		for (uint16_t vid = 0; vid <= kernel.n_grid_vlans; vid++) {
+			struct rtmsg_info m = { .type = RTMSG_NEIGH };
+
+			m.neigh = (struct neigh_info){ .ifindex = PORT_IF(GRID_SLOT + i),
+						       .mac = station((uint8_t)(100 + i)),
+						       .vid = vid,
+						       .state = NEIGH_STATE_PERMANENT };
+			assert_int_equal(fn(arg, &m, NULL), 0);
+		}
+	}
 	kernel.left_out = 0;
 	kernel_forgets(kernel.gone_while);
 	return 0;
@@ -181,6 +197,23 @@ int rtsock_station(struct rtsock *s, const struct rtreq_station *st, rtsock_fn f
 
 		if (kernel.key[i] == key)
 			return fn(arg, &m, NULL);
+	}
+	return -ENOENT;
+}
+
+int rtsock_neigh(struct rtsock *s, uint32_t ifindex, uint16_t vid, const struct mac *mac,
+		 rtsock_fn fn, void *arg)
+{
+	struct rtmsg_info m;
+	uint64_t key = fdb_key(vid, mac);
+
+	(void)s;
+	assert_int_equal(ifindex, BR_IF);
+	for (uint32_t i = 0; i < kernel.n; i++) {
+		if (kernel.key[i] != key)
+			continue;
+		m = kernel_answer(i);
+		return fn(arg, &m, NULL);
 	}
 	return -ENOENT;
 }
@@ -260,12 +293,14 @@ static int setup(void **state)
 	memset(&plane, 0, sizeof(plane));
 	c->now_ns = 1000 * 1000000000ULL;
 	c->mirror = mirror_new();
+	c->model = model_new();
 	c->bridge[0] = (struct ctl_bridge){ .is_used = true,
 					    .ifindex = BR_IF,
 					    .host_slot = 9,
 					    .hold_ns = 300 * 1000000000ULL,
 					    .is_filtering = true,
-					    .fdb = fdb_new(&cfg) };
+					    .fdb = fdb_new(&cfg),
+					    .local = local_new(0) };
 	for (uint32_t i = 1; i <= 4; i++)
 		c->port[i] = (struct ctl_port){ .is_used = true, .ifindex = PORT_IF(i) };
 	c->port[9] = (struct ctl_port){ .is_used = true, .is_host = true };
@@ -273,7 +308,7 @@ static int setup(void **state)
 	c->limit_learn = (struct log_limit){ .interval_ns = 1, .burst = 1 };
 	ctl = c;
 	*state = c;
-	return c->mirror && c->bridge[0].fdb ? 0 : -1;
+	return c->mirror && c->model && c->bridge[0].fdb && c->bridge[0].local ? 0 : -1;
 }
 
 static int teardown(void **state)
@@ -281,6 +316,8 @@ static int teardown(void **state)
 	struct ctl *c = *state;
 
 	fdb_free(c->bridge[0].fdb);
+	local_free(c->bridge[0].local);
+	model_free(c->model);
 	mirror_free(c->mirror);
 	free(c->local);
 	free(c);
@@ -470,33 +507,63 @@ static void a_station_that_moved_while_the_table_was_read_stays(void **state)
 	assert_int_equal(kernel_port(key), PORT_IF(2));
 }
 
-static void tell_local(uint16_t vid, bool deleted)
+static void tell_local(uint8_t n, uint16_t vid, uint32_t ifindex, bool deleted)
 {
-	struct neigh_info n = { .ifindex = BR_IF,
-				.mac = station(0xb0),
+	struct neigh_info i = { .ifindex = ifindex,
+				.mac = station(n),
 				.vid = vid,
 				.state = NEIGH_STATE_PERMANENT,
 				.deleted = deleted };
 
-	fdbsync_apply(ctl, &n);
+	fdbsync_apply(ctl, &i);
 }
 
-static void an_address_of_the_host_is_passed_until_its_last_vlan_is_gone(void **state)
+static bool has_entry(uint16_t vid, uint8_t n)
 {
-	struct mac mac = station(0xb0);
+	struct mac mac = station(n);
+	struct fdb_entry e;
+
+	return !fdb_get(ctl->bridge[0].fdb, fdb_key(vid, &mac), &e);
+}
+
+/* The port in slot @slot, with an address of its own, is a member of VLANs 1 to @n_vlans. */
+static void join(uint16_t slot, uint8_t n, uint16_t n_vlans)
+{
+	struct model_bridge_attr b = { .filtering = true, .tpid = 0x8100, .host_port = 9 };
+	struct model_port_attr a = { .state = PORT_FORWARDING, .mtu = 1500 };
+	struct mac mac = station(n);
+
+	for (uint16_t vid = 1; vid <= n_vlans; vid++)
+		a.vlan[vid] = MV_MEMBER | MV_STATE(PORT_FORWARDING);
+	assert_int_equal(model_bridge_set(ctl->model, 0, &b, ctl->bridge[0].fdb, NULL, NULL), 0);
+	assert_int_equal(model_port_set(ctl->model, slot, &a, NULL), 0);
+	locals_set_device(ctl, &ctl->port[slot], &mac);
+	assert_true(local_publish(ctl->bridge[0].local, ctl->model) >= 0);
+}
+
+/* The time comes when the kernel is asked for what nothing explains. */
+static void settle(void)
+{
+	ctl->now_ns += 1000000000ULL;
+	locals_settle(ctl, false);
+}
+
+static void an_address_of_the_host_is_passed_until_its_last_entry_is_gone(void **state)
+{
+	struct mac mac = station(0xb7);
 
 	(void)state;
-	tell_local(0, false);
-	tell_local(10, false);
-	tell_local(10, false);
+	tell_local(0xb7, 0, BR_IF, false);
+	tell_local(0xb7, 10, BR_IF, false);
+	tell_local(0xb7, 10, BR_IF, false);
 	assert_int_equal(plane.n_local, 1);
 	assert_true(entry(fdb_key(10, &mac)).flags & FDB_LOCAL);
 	assert_int_equal(entry(fdb_key(10, &mac)).port, 9);
-	tell_local(10, true);
+	tell_local(0xb7, 10, BR_IF, true);
 	assert_int_equal(plane.n_local, 1);
-	tell_local(0, true);
+	tell_local(0xb7, 0, BR_IF, true);
 	assert_int_equal(plane.n_local, 0);
-	tell_local(0, true);
+	tell_local(0xb7, 0, BR_IF, true);
 	assert_int_equal(plane.n_local, 0);
 }
 
@@ -505,18 +572,163 @@ static void the_address_of_a_device_is_passed_without_an_entry_too(void **state)
 	struct mac mac = station(0xb0), other = station(0xb1);
 
 	(void)state;
-	fdbsync_set_local(ctl, &ctl->port[1], &mac);
+	locals_set_device(ctl, &ctl->port[1], &mac);
 	assert_int_equal(plane.n_local, 1);
-	tell_local(10, false);
-	tell_local(10, true);
+	tell_local(0xb0, 10, BR_IF, false);
+	tell_local(0xb0, 10, BR_IF, true);
 	assert_int_equal(plane.n_local, 1);
-	fdbsync_set_local(ctl, &ctl->port[2], &mac);
+	locals_set_device(ctl, &ctl->port[2], &mac);
 	assert_int_equal(plane.n_local, 1);
-	fdbsync_set_local(ctl, &ctl->port[2], &other);
+	locals_set_device(ctl, &ctl->port[2], &other);
 	assert_int_equal(plane.n_local, 2);
 	fdbsync_forget_port(ctl, 0, 1);
 	fdbsync_forget_port(ctl, 0, 2);
 	assert_int_equal(plane.n_local, 0);
+}
+
+static void an_entry_of_a_device_is_not_stored(void **state)
+{
+	struct local *l = ctl->bridge[0].local;
+	struct mac mac = station(0xb1);
+
+	(void)state;
+	/* What a worker learned a moment before makes room for it. */
+	worker_sees(0xb1, 2);
+	join(1, 0xb1, 10);
+	assert_true(has_entry(10, 0xb1));
+	tell_local(0xb1, 10, PORT_IF(1), false);
+	assert_false(has_entry(10, 0xb1));
+	assert_true(local_has(l, ctl->model, fdb_key(10, &mac)));
+	assert_false(local_waits(l));
+	/* A user removes it: the kernel has none, and frames from there teach again. */
+	tell_local(0xb1, 10, PORT_IF(1), true);
+	settle();
+	assert_false(local_has(l, ctl->model, fdb_key(10, &mac)));
+	assert_true(ctl->plan_wanted);
+	assert_int_equal(plane.n_local, 1);
+	tell_local(0xb1, 10, PORT_IF(1), false);
+	assert_true(local_has(l, ctl->model, fdb_key(10, &mac)));
+}
+
+static void an_entry_that_a_user_made_of_an_own_address_is_stored(void **state)
+{
+	struct mac mac = station(0xb1);
+	uint64_t key = fdb_key(20, &mac);
+
+	(void)state;
+	join(1, 0xb1, 10);
+	tell_local(0xb1, 20, PORT_IF(2), false);
+	assert_false(has_entry(20, 0xb1));
+	kernel.key[0] = key;
+	kernel.ifindex[0] = PORT_IF(2);
+	kernel.is_local[0] = true;
+	kernel.n = 1;
+	settle();
+	assert_true(entry(key).flags & FDB_LOCAL);
+	assert_int_equal(entry(key).port, 2);
+	/* The user makes a static one of it, and removes that. */
+	fdbsync_apply(ctl, &(struct neigh_info){ .ifindex = PORT_IF(2),
+						 .mac = mac,
+						 .vid = 20,
+						 .state = NEIGH_STATE_NOARP });
+	assert_false(entry(key).flags & FDB_LOCAL);
+	tell_local(0xb1, 20, PORT_IF(2), true);
+	kernel.n = 0;
+	settle();
+	assert_false(has_entry(20, 0xb1));
+	assert_int_equal(plane.n_local, 1);
+	assert_false(local_waits(ctl->bridge[0].local));
+}
+
+static void a_table_without_an_entry_of_a_device_is_believed_if_the_kernel_confirms(void **state)
+{
+	struct local *l = ctl->bridge[0].local;
+	struct mac mac = station(0xb1);
+	uint64_t key = fdb_key(3, &mac);
+
+	(void)state;
+	join(1, 0xb1, 3);
+	for (uint16_t vid = 0; vid <= 3; vid++) {
+		kernel.key[vid] = fdb_key(vid, &mac);
+		kernel.ifindex[vid] = PORT_IF(1);
+		kernel.is_local[vid] = true;
+	}
+	kernel.n = 3;
+	assert_int_equal(fdbsync_read(ctl), 0);
+	assert_true(local_has(l, ctl->model, key));
+	/* The table changed while it was read: it is there after all. */
+	kernel.n = 4;
+	settle();
+	assert_true(local_has(l, ctl->model, key));
+	assert_false(local_waits(l));
+	kernel.n = 3;
+	assert_int_equal(fdbsync_read(ctl), 0);
+	settle();
+	assert_false(local_has(l, ctl->model, key));
+	assert_true(local_has(l, ctl->model, fdb_key(2, &mac)));
+	/* And the next table has it again. */
+	kernel.n = 4;
+	assert_int_equal(fdbsync_read(ctl), 0);
+	assert_true(local_has(l, ctl->model, key));
+}
+
+static void a_device_is_not_learned_by_a_worker_that_did_not_know(void **state)
+{
+	(void)state;
+	worker_sees(0xb1, 2);
+	join(1, 0xb1, 10);
+	assert_true(has_entry(10, 0xb1));
+	learn_run(ctl);
+	assert_false(has_entry(10, 0xb1));
+	assert_int_equal(kernel.n_uses, 0);
+}
+
+int ctl_read_mirror(struct ctl *c, struct mirror **out)
+{
+	(void)c;
+	*out = mirror_new();
+	return *out ? 0 : -ENOMEM;
+}
+
+static void entries_of_devices_cost_nothing_per_vlan(void **state)
+{
+	struct verify_result *r = calloc(1, sizeof(*r));
+	struct fdb_stats before, after;
+	struct local_info info;
+
+	(void)state;
+	assert_non_null(r);
+	kernel.n_grid_ports = 100;
+	kernel.n_grid_vlans = 4000;
+	for (uint16_t i = 0; i < kernel.n_grid_ports; i++) {
+		struct ctl_port *p = &ctl->port[GRID_SLOT + i];
+
+		*p = (struct ctl_port){ .is_used = true, .ifindex = PORT_IF(GRID_SLOT + i) };
+		snprintf(p->name, sizeof(p->name), "g%u", i);
+		join(GRID_SLOT + i, (uint8_t)(100 + i), kernel.n_grid_vlans);
+	}
+	fdb_stats(ctl->bridge[0].fdb, &before);
+	assert_int_equal(fdbsync_read(ctl), 0);
+	fdb_stats(ctl->bridge[0].fdb, &after);
+	local_info(ctl->bridge[0].local, &info);
+	assert_int_equal(after.n_entries, 0);
+	assert_int_equal(after.n_dead, 0);
+	assert_int_equal(after.mem_size, before.mem_size);
+	assert_int_equal(info.n_addresses, 100);
+	assert_int_equal(info.n_waiting, 0);
+	assert_true(info.mem_size < 4096);
+	assert_int_equal(plane.n_local, 100);
+
+	assert_int_equal(verify_run(ctl, r), 0);
+	assert_int_equal(r->n_entries, 100 * 4001);
+	assert_int_equal(r->n_differences, 0);
+	/* A VLAN goes, and nobody tells: 100 entries are too much on our side. */
+	kernel.n_grid_vlans--;
+	assert_int_equal(verify_run(ctl, r), 0);
+	assert_int_equal(r->n_differences, 100);
+	assert_string_equal(r->v[0].ours, "g0 local");
+	assert_string_equal(r->v[0].kernel, "");
+	free(r);
 }
 
 static void on_a_bridge_without_filtering_the_copies_per_vlan_are_deleted(void **state)
@@ -550,13 +762,6 @@ static void many_stations_go_in_batches_and_none_is_forgotten(void **state)
 	learn_run(ctl);
 	assert_int_equal(kernel.n, 15);
 	assert_int_equal(plane.done, 15);
-}
-
-int ctl_read_mirror(struct ctl *c, struct mirror **out)
-{
-	(void)c;
-	*out = mirror_new();
-	return *out ? 0 : -ENOMEM;
 }
 
 void ctl_catch_up(struct ctl *c)
@@ -866,7 +1071,12 @@ int main(void)
 		T(the_kernel_alone_ages_what_it_holds),
 		T(reading_the_table_anew_sweeps_what_the_kernel_lost),
 		T(a_station_that_moved_while_the_table_was_read_stays),
-		T(an_address_of_the_host_is_passed_until_its_last_vlan_is_gone),
+		T(an_address_of_the_host_is_passed_until_its_last_entry_is_gone),
+		T(an_entry_of_a_device_is_not_stored),
+		T(an_entry_that_a_user_made_of_an_own_address_is_stored),
+		T(a_table_without_an_entry_of_a_device_is_believed_if_the_kernel_confirms),
+		T(a_device_is_not_learned_by_a_worker_that_did_not_know),
+		T(entries_of_devices_cost_nothing_per_vlan),
 		T(the_address_of_a_device_is_passed_without_an_entry_too),
 		T(on_a_bridge_without_filtering_the_copies_per_vlan_are_deleted),
 		T(verify_tells_what_is_missing_elsewhere_or_too_much),

@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/local.h"
 #include "core/view.h"
 #include "ctl/ethdev.h"
 #include "ctl/guard.h"
@@ -254,17 +255,17 @@ void fdbsync_flush_left(struct ctl *c)
 	(void)c;
 }
 
-void fdbsync_set_local(struct ctl *c, struct ctl_port *p, const struct mac *mac)
+void locals_set_device(struct ctl *c, struct ctl_port *p, const struct mac *mac)
 {
 	(void)c;
 	(void)p;
 	(void)mac;
 }
 
-void fdbsync_forget(struct ctl *c, uint16_t bridge)
+void locals_forget(struct ctl *c, uint16_t bridge)
 {
-	(void)c;
-	(void)bridge;
+	local_free(c->bridge[bridge].local);
+	c->bridge[bridge].local = NULL;
 }
 
 void ctl_alive(struct ctl *c)

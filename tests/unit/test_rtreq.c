@@ -79,6 +79,10 @@ static void other_requests_have_the_expected_bytes(void **state)
 	check_bytes("neighs of a port", buf, rtreq_port_neighs(buf, sizeof(buf), 11, 9),
 		    "1c000000 1e000103 09000000 00000000 07000000 0b000000 00000000");
 	memset(buf, 0xff, sizeof(buf));
+	check_bytes("entry", buf, rtreq_neigh(buf, sizeof(buf), 5, 10, &st.mac, 9),
+		    "38000000 1e000100 09000000 00000000 07000000 00000000 00000400 "
+		    "08000900 05000000 0a000200 02000000 00c10000 06000500 0a000000");
+	memset(buf, 0xff, sizeof(buf));
 	check_bytes("use", buf, rtreq_station_use(buf, sizeof(buf), &st, false, 9),
 		    "30000000 1c000105 09000000 00000000 07000000 0b000000 02000500 "
 		    "0a000200 02000000 00c10000 06000500 0a000000");
