@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * bench-csum: nanoseconds for a frame in csum_complete(), best of several
- * rounds, frames in the cache. "complete" is what it costs to see that there
- * is nothing to do.
+ * bench-csum: nanoseconds for a frame in csum_complete(), each run the best of
+ * several rounds, frames in the cache. "complete" is what it costs to see that
+ * there is nothing to do.
  */
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "bench.h"
 #include "core/csum.h"
-#include "util/clock.h"
 
 #define N_FRAMES    64
 #define N_CALLS     20000
-#define N_ROUNDS    20
+#define N_ROUNDS    4
 #define FRAME_SIZE  2048
 #define FIELD_AT    50 /* of TCP over IPv4 without options */
 #define L4_OVERHEAD 34
@@ -51,7 +51,7 @@ static double measure(uint32_t len, bool partial, enum csum_result want)
 		make_frame(frames[i], len, field);
 	field[0] ^= partial ? 0 : 0x55;
 	for (int round = 0; round < N_ROUNDS; round++) {
-		uint64_t start = clock_now_ns();
+		uint64_t start = bench_now_ns();
 		double ns;
 
 		for (int i = 0; i < N_CALLS; i++) {
@@ -61,27 +61,40 @@ static double measure(uint32_t len, bool partial, enum csum_result want)
 			if (csum_complete(p, len) != want)
 				return -1;
 		}
-		ns = (double)clock_diff(clock_now_ns(), start) / N_CALLS;
+		ns = (double)(bench_now_ns() - start) / N_CALLS;
 		if (!round || ns < best)
 			best = ns;
 	}
 	return best;
 }
 
+/* 0, or -1 if the checksums were not what was expected. */
+static int report(const char *what, uint32_t len, bool partial, enum csum_result want)
+{
+	struct bench_runs r = { 0 };
+	char name[32];
+
+	for (int i = 0; i < BENCH_RUNS; i++) {
+		double ns = measure(len, partial, want);
+
+		if (ns < 0) {
+			fprintf(stderr, "bench-csum: unexpected result at %u bytes\n", len);
+			return -1;
+		}
+		bench_add(&r, ns);
+	}
+	snprintf(name, sizeof(name), "csum.%uB.%s", len, what);
+	bench_report(name, "ns", &r, NULL);
+	return 0;
+}
+
 int main(void)
 {
 	static const uint32_t lens[] = { 60, 128, 512, 1514 };
 
-	printf("%8s %12s %12s\n", "bytes", "complete ns", "partial ns");
-	for (size_t i = 0; i < sizeof(lens) / sizeof(lens[0]); i++) {
-		double complete = measure(lens[i], false, CSUM_WAS_COMPLETE);
-		double partial = measure(lens[i], true, CSUM_COMPLETED);
-
-		if (complete < 0 || partial < 0) {
-			fprintf(stderr, "bench-csum: unexpected result at %u bytes\n", lens[i]);
+	for (size_t i = 0; i < sizeof(lens) / sizeof(lens[0]); i++)
+		if (report("complete", lens[i], false, CSUM_WAS_COMPLETE) ||
+		    report("partial", lens[i], true, CSUM_COMPLETED))
 			return 1;
-		}
-		printf("%8u %12.1f %12.1f\n", lens[i], complete, partial);
-	}
-	return 0;
+	return bench_finish() ? 1 : 0;
 }

@@ -71,7 +71,7 @@ void bench_report(const char *name, const char *unit, const struct bench_runs *r
 	double median = bench_median(r), other = rival ? bench_median(rival) : 0;
 	json_t *runs = json_array(), *o;
 
-	printf("%-32s %-6s %10.2f", name, unit, median);
+	printf("%-38s %-7s %10.2f", name, unit, median);
 	if (s.n > 1 && median > 0)
 		printf("  +-%3.0f %%", (s.v[s.n - 1] - s.v[0]) / median * 100 / 2);
 	else
