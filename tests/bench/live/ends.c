@@ -113,16 +113,19 @@ int live_sink_at(struct live *l, const char *ns, const char *dev)
 	return end->sink ? 0 : -errno;
 }
 
+int live_keep(struct live *l)
+{
+	bpf_link__destroy(l->keep);
+	l->keep = bpf_program__attach_xdp(l->bpf->progs.live_source, (int)l->keep_ifindex);
+	return l->keep ? 0 : -errno;
+}
+
 int live_source_at(struct live *l, const char *ns, const char *dev, const char *keep)
 {
 	int err = end_open(&l->source, ns, dev);
-	uint32_t ifindex;
 
 	if (err)
 		return err;
-	ifindex = if_nametoindex(keep);
-	if (!ifindex)
-		return -errno;
-	l->keep = bpf_program__attach_xdp(l->bpf->progs.live_source, (int)ifindex);
-	return l->keep ? 0 : -errno;
+	l->keep_ifindex = if_nametoindex(keep);
+	return l->keep_ifindex ? live_keep(l) : -errno;
 }

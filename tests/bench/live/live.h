@@ -37,6 +37,7 @@ struct live {
 	struct live_end sink[LIVE_SINKS];
 	uint32_t n_sinks;
 	uint32_t n_cpus;
+	uint32_t keep_ifindex;
 	struct bpf_link *keep;
 	uint32_t size; /* of the frames */
 };
@@ -64,6 +65,11 @@ void live_close(struct live *l);
  * process is in that namespace.
  */
 int live_source_at(struct live *l, const char *ns, const char *dev, const char *keep);
+/*
+ * Attaches it there again. The kernel has room for the programs of 48 kinds that it calls
+ * directly: if others had taken it all, ours is not among them, and stays out.
+ */
+int live_keep(struct live *l);
 /* One sink more, before the source. -ENOSPC: there are too many. */
 int live_sink_at(struct live *l, const char *ns, const char *dev);
 

@@ -111,6 +111,14 @@ static int do_copies(struct live *l, char **w)
 	return figure_add(w[1], "", (double)res.ns / (double)res.arrived);
 }
 
+/* What that part of @n sorted times is not above, in us. */
+static double way_us(const uint32_t *way_ns, uint32_t n, uint32_t permille)
+{
+	uint32_t at = (n - 1) * permille / 1000;
+
+	return way_ns[at] / 1000.0;
+}
+
 static int do_latency(struct live *l, char **w)
 {
 	static const struct {
@@ -130,7 +138,7 @@ static int do_latency(struct live *l, char **w)
 	fprintf(answers, "arrived %d sent %u", n, count);
 	for (int i = 0; !err && i < LATENCY_PC; i++)
 		err = figure_add(w[1], part[i].suffix,
-				 way_ns[(uint64_t)(n - 1) * part[i].permille / 1000] / 1000.0);
+				 way_us(way_ns, (uint32_t)n, part[i].permille));
 	return err;
 }
 

@@ -187,10 +187,15 @@ static int run_time(struct live *l, const struct live_load *load, struct live_re
 
 int live_run(struct live *l, const struct live_load *load, struct live_result *out)
 {
+	int err;
+
 	*out = (struct live_result){ 0 };
 	if (load->flows > LIVE_FLOWS || !l->n_sinks || (load->swapped && !load->skb))
 		return -EINVAL;
 	task_set(l, load, false);
+	err = load->skb ? 0 : live_keep(l);
+	if (err)
+		return err;
 	return load->count ? run_count(l, load, out) : run_time(l, load, out);
 }
 
