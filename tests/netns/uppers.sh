@@ -117,7 +117,8 @@ else
 	echo "(this kernel has no macvlan)"
 fi
 
-echo "== DHCP from br0 to a client behind a port"
+echo "== DHCP from br0 to a client behind a port, with snooping"
+in_ns sw ip link set br0 type bridge mcast_snooping 1
 nsenter --net="$(ns_path sw)" -- dnsmasq --keep-in-foreground --conf-file=/dev/null --port=0 \
 	--interface=br0 --bind-interfaces --dhcp-range=10.77.0.100,10.77.0.110,255.255.255.0,1h \
 	--dhcp-authoritative --no-ping --user=root --pid-file="$T/dnsmasq.pid" \
