@@ -208,6 +208,7 @@ testpmd_says()
 testpmd_start()
 {
 	[ -p "$T/stdin" ] || mkfifo "$T/stdin"
+	: >"$T/testpmd.log" # what the one before said is no sign of life
 	ports_leave || return
 	setsid nice -n -15 nsenter --net="$(ns_path sw)" -- stdbuf -oL "$TESTPMD" -l "${CPU[0]},${CPU[1]}" --main-lcore "${CPU[0]}" \
 		--no-huge -m 512 --no-pci --no-telemetry --no-shconf --file-prefix "$XB_NS" \
