@@ -81,7 +81,7 @@ static enum querier_state settled(const struct querier *q, uint64_t now_ns, enum
 
 enum querier_state querier_state(const struct querier *q, uint64_t now_ns, enum querier_why *why)
 {
-	enum querier_why ignored;
+	enum querier_why ignored = QUERIER_WHY_UNREAD;
 	enum querier_state s;
 
 	why = why ? why : &ignored;

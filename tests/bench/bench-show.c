@@ -57,15 +57,18 @@ static void on_child(evutil_socket_t fd, short what, void *arg)
 
 static int fill(struct ctl *c)
 {
-	uint16_t slot = c->bridge[0].host_slot;
+	uint16_t slot = 0;
 
 	for (uint32_t i = 0; i < N_STATIONS; i++) {
-		struct fdb_entry e = { .mac = mac_from_u64(0x020000000000ULL + i),
+		struct fdb_entry e = { .mac = mac_from_u64(0x020000100000ULL + i),
 				       .vid = (uint16_t)(1 + i % N_VIDS),
-				       .port = (uint16_t)(slot + 1 + i % KERNEL_PORTS),
 				       .flags = i % 2 ? FDB_KERNEL : 0,
 				       .seen_ns = c->now_ns };
 
+		do
+			slot = (uint16_t)(slot + 1 < c->slot_end ? slot + 1 : 1);
+		while (!c->port[slot].is_used || c->port[slot].is_host);
+		e.port = slot;
 		if (fdb_add(c->bridge[0].fdb, &e))
 			return -1;
 	}
