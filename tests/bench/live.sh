@@ -210,7 +210,9 @@ testpmd_start()
 	[ -p "$T/stdin" ] || mkfifo "$T/stdin"
 	: >"$T/testpmd.log" # what the one before said is no sign of life
 	ports_leave || return
-	setsid nice -n -15 nsenter --net="$(ns_path sw)" -- stdbuf -oL "$TESTPMD" -l "${CPU[0]},${CPU[1]}" --main-lcore "${CPU[0]}" \
+	# It leaves files in a directory: ours goes away.
+	RUNTIME_DIRECTORY=$T setsid nice -n -15 nsenter --net="$(ns_path sw)" -- \
+		stdbuf -oL "$TESTPMD" -l "${CPU[0]},${CPU[1]}" --main-lcore "${CPU[0]}" \
 		--no-huge -m 512 --no-pci --no-telemetry --no-shconf --file-prefix "$XB_NS" \
 		--vdev net_af_xdp0,iface=p1 --vdev net_af_xdp1,iface=p2 -- \
 		--forward-mode=io --auto-start --nb-cores=1 --total-num-mbufs=32768 --disable-link-check \
@@ -225,7 +227,6 @@ testpmd_stop()
 {
 	end_process "$testpmd_pid"
 	testpmd_pid=''
-	rm -rf "/run/dpdk/$XB_NS"
 	ports_return
 }
 
