@@ -128,12 +128,13 @@ static int entry_told(struct ctl *c, struct ctl_bridge *b, const struct neigh_in
 	return store(c, b, &e, word);
 }
 
-void fdbsync_store_local(struct ctl *c, struct ctl_bridge *b, uint64_t key, uint16_t slot)
+void fdbsync_store_local(struct ctl *c, struct ctl_bridge *b, const struct neigh_info *n,
+			 uint16_t slot)
 {
-	struct fdb_entry e = { .mac = mac_from_u64(key & 0xffffffffffffULL),
-			       .vid = (uint16_t)(key >> 48),
+	struct fdb_entry e = { .mac = n->mac,
+			       .vid = n->vid,
 			       .port = slot,
-			       .flags = FDB_LOCAL | FDB_USER | FDB_KERNEL,
+			       .flags = neigh_fdb_flags(n) | FDB_USER,
 			       .seen_ns = c->now_ns };
 
 	(void)store(c, b, &e, WORD_TABLE);
@@ -346,7 +347,8 @@ static void sweep_entry(const struct fdb_entry *e, void *arg)
 	struct sweep *s = arg;
 	uint64_t key = fdb_key(e->vid, &e->mac);
 
-	if (!(e->flags & FDB_KERNEL) || bsearch(&key, s->keys->v, s->keys->n, sizeof(key), compare))
+	if (!(e->flags & FDB_KERNEL) ||
+	    (s->keys->n && bsearch(&key, s->keys->v, s->keys->n, sizeof(key), compare)))
 		return;
 	if (s->gone.n < s->gone.size)
 		s->gone.v[s->gone.n++] = key;
@@ -364,7 +366,8 @@ static int sweep(struct ctl *c, struct ctl_bridge *b, struct keys *keys)
 	s.gone.v = calloc(s.gone.size ? s.gone.size : 1, sizeof(*s.gone.v));
 	if (!s.gone.v)
 		return -ENOMEM;
-	qsort(keys->v, keys->n, sizeof(*keys->v), compare);
+	if (keys->n)
+		qsort(keys->v, keys->n, sizeof(*keys->v), compare);
 	while (fdb_walk(b->fdb, &cursor, 1024, sweep_entry, &s))
 		ctl_alive(c);
 	for (uint32_t i = 0; i < s.gone.n; i++)

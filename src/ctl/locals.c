@@ -111,14 +111,16 @@ void locals_forget(struct ctl *c, uint16_t bridge)
 struct settling {
 	struct ctl *c;
 	struct ctl_bridge *b;
+	struct neigh_info answer; /* the last one that was there: what is to be stored */
 };
 
 static void store(void *arg, uint64_t key, uint16_t slot)
 {
 	struct settling *s = arg;
 
+	(void)key;
 	if (s->c->port[slot].is_used)
-		fdbsync_store_local(s->c, s->b, key, slot);
+		fdbsync_store_local(s->c, s->b, &s->answer, slot);
 }
 
 static void drop(void *arg, uint64_t key)
@@ -147,6 +149,7 @@ static int take_answer(void *arg, const struct rtmsg_info *i, const struct nlmsg
 	    !(i->neigh.state & NEIGH_STATE_PERMANENT) ||
 	    !fdbsync_find(a->s->c, &i->neigh, &b, &slot) || b != a->s->b)
 		return 0;
+	a->s->answer = i->neigh;
 	a->is_there = true;
 	a->slot = slot;
 	return 0;

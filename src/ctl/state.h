@@ -280,7 +280,8 @@ void fdbsync_forget_port(struct ctl *c, uint16_t bridge, uint16_t slot);
 void fdbsync_flush_left(struct ctl *c);
 
 /* A local entry that no device explains comes into our table, or does not belong there. */
-void fdbsync_store_local(struct ctl *c, struct ctl_bridge *b, uint64_t key, uint16_t slot);
+void fdbsync_store_local(struct ctl *c, struct ctl_bridge *b, const struct neigh_info *n,
+			 uint16_t slot);
 void fdbsync_drop_local(struct ctl *c, struct ctl_bridge *b, uint64_t key);
 
 /* ---- locals.c ---- */

@@ -25,7 +25,7 @@
 static struct {
 	uint64_t key[16];
 	uint32_t ifindex[16];
-	bool is_local[16];
+	bool is_local[16], is_extern[16];
 	uint32_t n;
 	uint16_t n_grid_ports, n_grid_vlans; /* devices with entries in VLANs 0 to n each */
 	struct neigh_info event[64];
@@ -143,6 +143,7 @@ static struct rtmsg_info kernel_answer(uint32_t i)
 	m.neigh = (struct neigh_info){ .ifindex = kernel.ifindex[i],
 				       .mac = mac_from_u64(kernel.key[i] & 0xffffffffffffULL),
 				       .vid = (uint16_t)(kernel.key[i] >> 48),
+				       .flags = kernel.is_extern[i] ? NEIGH_FLAG_EXT_LEARNED : 0,
 				       .state = kernel.is_local[i] ? NEIGH_STATE_PERMANENT
 								   : NEIGH_STATE_REACHABLE };
 	return m;
@@ -621,10 +622,10 @@ static void an_entry_that_a_user_made_of_an_own_address_is_stored(void **state)
 	assert_false(has_entry(20, 0xb1));
 	kernel.key[0] = key;
 	kernel.ifindex[0] = PORT_IF(2);
-	kernel.is_local[0] = true;
+	kernel.is_local[0] = kernel.is_extern[0] = true;
 	kernel.n = 1;
 	settle();
-	assert_true(entry(key).flags & FDB_LOCAL);
+	assert_int_equal(entry(key).flags, FDB_LOCAL | FDB_EXTERN | FDB_USER | FDB_KERNEL);
 	assert_int_equal(entry(key).port, 2);
 	/* The user makes a static one of it, and removes that. */
 	fdbsync_apply(ctl, &(struct neigh_info){ .ifindex = PORT_IF(2),
