@@ -90,18 +90,25 @@ count()
 	END { print p + 0, f + 0, s + 0 }' "$1"
 }
 
-# run_part NAME FUNCTION
-run_part()
+# start_part FUNCTION: its log ends with the seconds it took and its status.
+start_part()
 {
-	local name=$1 log=$logs/$2.log start=$SECONDS status p f s word=ok
-	echo "--- $name"
+	local log=$logs/$1.log start=$SECONDS status
 	mkdir -p "$logs"
-	("$2") >"$log" 2>&1 </dev/null
+	("$1") >"$log" 2>&1 </dev/null
 	status=$?
+	echo "$((SECONDS - start)) $status" >"$logs/$1.end"
+}
+
+# end_part NAME FUNCTION: counts and tells what start_part left.
+end_part()
+{
+	local name=$1 log=$logs/$2.log seconds status p f s word=ok
+	read -r seconds status <"$logs/$2.end"
 	read -r p f s < <(count "$log")
 	# A part without tests of its own is one test.
-	[ $((p + f + s)) -gt 0 ] || [ $status != 0 ] || p=1
-	[ $status = 0 ] || [ "$f" -gt 0 ] || f=1
+	[ $((p + f + s)) -gt 0 ] || [ "$status" != 0 ] || p=1
+	[ "$status" = 0 ] || [ "$f" -gt 0 ] || f=1
 	passed=$((passed + p)) failed=$((failed + f)) skipped=$((skipped + s))
 	grep -E '^(SKIP|FAIL|ERROR|XPASS): ' "$log"
 	if [ "$f" -gt 0 ]; then
@@ -109,21 +116,43 @@ run_part()
 		tail -n 60 "$log"
 	fi
 	summary+=("$(printf '%-28s %-7s %4d s  %4d passed %3d failed %3d skipped' \
-		"$name" $word $((SECONDS - start)) "$p" "$f" "$s")")
+		"$name" $word "$seconds" "$p" "$f" "$s")")
 	echo "${summary[-1]}"
 }
 
+# run_part NAME FUNCTION
+run_part()
+{
+	echo "--- $1"
+	start_part "$2"
+	end_part "$1" "$2"
+}
+
+# What only computes, with what the virtual machines leave of the processors.
+beside_vm()
+{
+	renice -n 19 "$BASHPID" >/dev/null
+	for part in part_cppcheck part_clang_tidy part_random part_distcheck part_fuzz; do
+		start_part "$part"
+	done
+}
+
+rm -f "$logs"/*.end
 run_part "gcc" part_gcc
-run_part "cppcheck" part_cppcheck
-run_part "clang-tidy" part_clang_tidy
 run_part "clang, ASan and UBSan" part_clang_sanitizers
-run_part "random frames" part_random
 run_part "network namespaces" part_netns
 run_part "namespaces, ASan and UBSan" part_netns_sanitizers
 run_part "demonstration" part_demo
-run_part "virtual machines" part_vm
-run_part "fuzzers" part_fuzz
-run_part "distcheck" part_distcheck
+echo "--- virtual machines; beside them cppcheck, clang-tidy, random frames, distcheck, fuzzers"
+beside_vm &
+start_part part_vm
+wait $!
+end_part "virtual machines" part_vm
+end_part "cppcheck" part_cppcheck
+end_part "clang-tidy" part_clang_tidy
+end_part "random frames" part_random
+end_part "distcheck" part_distcheck
+end_part "fuzzers" part_fuzz
 
 echo
 printf '%s\n' "${summary[@]}"
