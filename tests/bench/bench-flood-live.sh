@@ -20,7 +20,7 @@ measure()
 subjects_present kernel user
 n=0
 for size in $SIZES; do
-	if [ $n = 0 ]; then
+	if [ "$n" = 0 ]; then
 		live_net "$size"
 	else
 		for i in $(seq $((n + 1)) "$size"); do
@@ -28,7 +28,7 @@ for size in $SIZES; do
 			live_port "$i"
 		done
 		for i in $(seq $((n + 1)) "$size"); do
-			wait_for 5 port_forwards "p$i"
+			wait_for 20 port_forwards "p$i"
 		done
 	fi
 	n=$size

@@ -24,6 +24,7 @@
 # XB_RIVALS=no leaves testpmd and ovs out.
 . "$(dirname "${BASH_SOURCE[0]}")/../netns/lib.sh"
 
+# shellcheck disable=SC2034 # MS and CPU are read by those who source this
 ROUNDS=${XB_ROUNDS:-3}
 MS=${XB_MS:-1000}
 LIVE=$XB_BUILD/tests/bench/live/live
@@ -195,7 +196,7 @@ ports_return()
 	for i in 1 2; do
 		in_ns sw ip link set "p$i" xdp off
 		in_ns sw ip link set "p$i" master br0 || fail "p$i does not come back"
-		wait_for 5 port_forwards "p$i"
+		wait_for 20 port_forwards "p$i"
 	done
 }
 
