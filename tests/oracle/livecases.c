@@ -38,7 +38,7 @@
 #include "util/clock.h"
 
 #define COMMANDS_MAX   64
-#define SETTLE_MS      20000 /* that the daemon gets to act on a change */
+#define SETTLE_MS      60000 /* that the daemon gets to act on a change */
 #define PATIENCE_MS    3000  /* for a frame that must come, and for the FDB */
 #define QUIET_MS       80    /* after the last frame */
 #define SILENCE_MS     120   /* where no frame must come */

@@ -52,7 +52,7 @@ static enum livectl_state check_tables(const char *socket, char *why)
 	d = json_array_get(json_object_get(o, "differences"), 0);
 	if (!o) {
 		snprintf(why, LIVECTL_WHY_SIZE, "the daemon does not answer");
-		state = LIVECTL_BROKEN;
+		state = LIVECTL_NOT_YET;
 	} else if (!json_is_true(json_object_get(o, "complete"))) {
 		snprintf(why, LIVECTL_WHY_SIZE, "verify could not read the kernel's tables");
 		state = LIVECTL_NOT_YET;
@@ -122,7 +122,7 @@ static enum livectl_state check_status(const char *socket, char *why)
 	(void)ask(socket, "{\"cmd\":\"status\"}\n", &status);
 	if (!status) {
 		snprintf(why, LIVECTL_WHY_SIZE, "the daemon does not answer");
-		return LIVECTL_BROKEN;
+		return LIVECTL_NOT_YET;
 	}
 	state = check_paths(status, why);
 	json_decref(status);

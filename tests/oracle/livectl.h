@@ -22,7 +22,7 @@ struct livectl_counts {
 enum livectl_state {
 	LIVECTL_READY,
 	LIVECTL_NOT_YET, /* why says what is missing */
-	LIVECTL_BROKEN,  /* it could not do what it should, or does not answer */
+	LIVECTL_BROKEN,  /* it could not do what it should */
 };
 
 /*
