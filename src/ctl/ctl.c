@@ -62,14 +62,15 @@ static int take_event(void *arg, const struct rtmsg_info *i, const struct nlmsgh
 	return mirror_apply(c->mirror, i, h, &c->plan_wanted);
 }
 
-void ctl_read_events(struct ctl *c)
+/* True if more may wait. */
+static bool read_some_events(struct ctl *c)
 {
 	int err = rtsock_events(c->rt, EVENT_DATAGRAMS, take_event, c);
 
 	if (c->mirror->is_unsure)
 		set_resync(c);
 	if (err >= 0)
-		return;
+		return err;
 	if (err == -ENOBUFS)
 		c->stats.n_overruns++;
 	else
@@ -79,6 +80,13 @@ void ctl_read_events(struct ctl *c)
 			    "events of the kernel were lost (%s): reading all again",
 			    strerror(-err));
 	set_resync(c);
+	return true;
+}
+
+void ctl_read_events(struct ctl *c)
+{
+	for (uint32_t i = 0; i < DRAIN_TRIES && read_some_events(c); i++)
+		ctl_alive(c);
 }
 
 static int take_mirror(void *arg, const struct rtmsg_info *i, const struct nlmsghdr *h)
@@ -324,7 +332,7 @@ void ctl_catch_up(struct ctl *c)
 	ctl_alive(c);
 	if (learn_run(c))
 		event_active(c->ev_dp, EV_READ, 0);
-	ctl_read_events(c);
+	(void)read_some_events(c);
 	if (c->resync_wanted)
 		do_resync(c);
 	brpoll_ask(c);

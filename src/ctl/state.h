@@ -392,7 +392,11 @@ int ctl_read_mirror(struct ctl *c, struct mirror **out);
  */
 void ctl_catch_up(struct ctl *c);
 
-/* Takes in waiting events of the kernel; marks a resync when some were lost. */
+/*
+ * Takes in the events of the kernel that wait, up to a bound that the socket's buffer
+ * does not reach: what the kernel did before is known then. Marks a resync when
+ * some were lost.
+ */
 void ctl_read_events(struct ctl *c);
 
 #endif
