@@ -65,6 +65,32 @@ mst_round()
 	equal_tables "without MST"
 }
 
+# A VLAN leaves a port at the moment at which stations in it are learned there: they
+# must not stay with us for the hold time.
+vlan_races()
+{
+	local i k port3 offset
+	storm_name 3
+	port3=$port
+	for i in 1 2 3; do
+		bridge_do <<<"vlan add dev $port3 vid 9"
+		for ((k = 0; k < 40; k++)); do
+			printf '0200000000ff0200000800%02x8100000988b5cafe%090d\n' $k 0
+		done >"$T/race"
+		printf -v offset '0.%02d' $((RANDOM % 30))
+		(
+			pause "$offset"
+			bridge_do <<<"vlan del dev $port3 vid 9"
+		) &
+		gen h3 send --dev eth0 --hex "$T/race" --count 5 --rate 400 >/dev/null
+		wait $!
+		become_equal 30
+	done
+	in_ns sw bridge fdb show br br0 | grep "02:00:00:08:00.*dev $port3 vlan 9" &&
+		fail "stations in a VLAN that the port has left"
+	ok "a VLAN leaves a port while stations are learned in it: $(cat "$T/verify") ($SECONDS s)"
+}
+
 uname -r
 storm_net vlan_filtering 1 mcast_snooping 0
 ok "the network ($SECONDS s)"
@@ -82,4 +108,5 @@ done
 mst_round
 vlans_calm
 wait_for 60 calm_is_known
+vlan_races
 same_as_kernel "$made changes"
