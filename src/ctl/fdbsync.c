@@ -121,7 +121,7 @@ static int entry_told(struct ctl *c, struct ctl_bridge *b, const struct neigh_in
 	e.seen_ns = c->now_ns > age ? c->now_ns - age : 0;
 	if (!(e.flags & FDB_LOCAL))
 		local_untold(b->local, key, c->now_ns);
-	else if (!(e.flags & (FDB_EXTERN | FDB_STICKY)) && is_device_entry(c, b, key, slot))
+	else if (is_device_entry(c, b, key, slot))
 		return OF_DEVICE;
 	else
 		e.flags |= FDB_USER;

@@ -1016,21 +1016,6 @@ static void an_entry_of_the_user_stands_against_what_was_not_written_yet(void **
 	assert_int_equal(kernel_port(key), PORT_IF(3));
 }
 
-static void an_address_that_a_routing_daemon_added_is_no_device_s(void **state)
-{
-	struct mac mac = station(0xb8);
-	uint64_t key = fdb_key(10, &mac);
-
-	(void)state;
-	kernel_sees(key, PORT_IF(3));
-	kernel.event[kernel.n_events - 1].flags = NEIGH_FLAG_EXT_LEARNED;
-	kernel_tell(key, PORT_IF(3), false);
-	kernel.event[kernel.n_events - 1].flags = NEIGH_FLAG_EXT_LEARNED;
-	kernel.event[kernel.n_events - 1].state = NEIGH_STATE_PERMANENT;
-	ctl_read_events(ctl);
-	assert_int_equal(entry(key).flags & (FDB_LOCAL | FDB_EXTERN), FDB_LOCAL | FDB_EXTERN);
-}
-
 static void what_was_learned_while_filtering_was_switched_is_not_written(void **state)
 {
 	uint64_t key = worker_sees(1, 1);
@@ -1108,7 +1093,6 @@ int main(void)
 		T(where_the_kernel_has_what_it_refuses_to_move_it_is),
 		T(what_the_kernel_has_already_is_marked_so),
 		T(an_entry_of_the_user_stands_against_what_was_not_written_yet),
-		T(an_address_that_a_routing_daemon_added_is_no_device_s),
 		T(what_was_learned_while_filtering_was_switched_is_not_written),
 		T(a_table_that_shrank_while_it_was_read_is_read_again),
 		T(what_workers_learn_on_a_port_that_left_goes_with_the_next_view),
