@@ -73,10 +73,15 @@ static uint32_t count_refused(int fd)
 	ssize_t got;
 
 	while ((got = recv(fd, buf, sizeof(buf), MSG_DONTWAIT)) > 0) {
-		int len = (int)got;
+		const struct nlmsghdr *h;
 
-		for (struct nlmsghdr *h = (void *)buf; NLMSG_OK(h, len); h = NLMSG_NEXT(h, len))
+		for (size_t at = 0; at + sizeof(*h) <= (size_t)got;
+		     at += NLMSG_ALIGN(h->nlmsg_len)) {
+			h = (const struct nlmsghdr *)(buf + at);
+			if (h->nlmsg_len < sizeof(*h))
+				break;
 			n += h->nlmsg_type == NLMSG_ERROR;
+		}
 	}
 	return n;
 }
