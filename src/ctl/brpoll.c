@@ -155,11 +155,13 @@ void brpoll_plan(struct ctl *c, struct ctl_bridge *b, struct plan_bridge *pb)
 	}
 	/* What the kernel does not tell while it does not snoop, or of an older version. */
 	if (is_new ||
-	    (pb->snooping && (m->igmp_v3 != pb->attr.igmp_v3 || m->mld_v2 != pb->attr.mld_v2)))
+	    (pb->snooping && (m->igmp_v3 != pb->attr.igmp_v3 || m->mld_v2 != pb->attr.mld_v2 ||
+			      (m->routers_hidden && !pb->routers_hidden))))
 		mdbsync_unread(c, b);
 	m->snooping = pb->snooping;
 	m->vlan_snooping = pb->vlan_snooping;
 	m->to_unicast = pb->to_unicast;
+	m->routers_hidden = pb->routers_hidden;
 	m->igmp_v3 = pb->attr.igmp_v3;
 	m->mld_v2 = pb->attr.mld_v2;
 	pb->attr.querier4 = m->counts[QUERIER_IP4];
@@ -181,6 +183,9 @@ enum mcast_pass brpoll_pass(const struct ctl *c, const struct ctl_bridge *b)
 		return MCAST_PASS_VLAN_SNOOPING;
 	if (m->to_unicast)
 		return MCAST_PASS_TO_UNICAST;
+	/* Frames go to them all the same (net/bridge/br_mdb.c, br_rports_fill_info()). */
+	if (m->routers_hidden)
+		return MCAST_PASS_ROUTERS;
 	if (m->is_full)
 		return MCAST_PASS_LIMIT;
 	if (!m->has_mdb)

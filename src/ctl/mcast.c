@@ -14,6 +14,7 @@ const char *mcast_pass_name(enum mcast_pass pass)
 		[MCAST_PASS_NONE] = "",
 		[MCAST_PASS_VLAN_SNOOPING] = "mcast-vlan-snooping",
 		[MCAST_PASS_TO_UNICAST] = "mcast-to-unicast",
+		[MCAST_PASS_ROUTERS] = "routers-hidden",
 		[MCAST_PASS_LIMIT] = "mdb-limit",
 		[MCAST_PASS_UNREAD] = "mdb-unread",
 		[MCAST_PASS_QUERIER] = "querier-doubt",
@@ -28,6 +29,8 @@ const char *mcast_pass_text(enum mcast_pass pass)
 		[MCAST_PASS_NONE] = "",
 		[MCAST_PASS_VLAN_SNOOPING] = "the bridge snoops for each VLAN apart",
 		[MCAST_PASS_TO_UNICAST] = "a port takes multicast as unicast",
+		[MCAST_PASS_ROUTERS] =
+			"with its mcast_router 0 the kernel does not tell router ports",
 		[MCAST_PASS_LIMIT] = "it has more members of groups than fit",
 		[MCAST_PASS_UNREAD] = "its groups have not been read yet",
 		[MCAST_PASS_QUERIER] = "whether the kernel counts a querier is in doubt",

@@ -241,6 +241,7 @@ static void bridge_attr(struct plan_bridge *b, const struct mirror_link *br)
 	b->is_up = br->info.flags & IFF_UP;
 	b->snooping = bi->flags & BRIDGE_MCAST_SNOOPING;
 	b->vlan_snooping = bi->boolopt & BRIDGE_OPT_MCAST_VLAN_SNOOPING;
+	b->routers_hidden = !bi->mcast_router;
 	b->attr.snooping = b->snooping;
 	b->attr.igmp_v3 = bi->igmp_version == 3;
 	b->attr.mld_v2 = bi->mld_version == 2;

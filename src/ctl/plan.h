@@ -53,6 +53,7 @@ struct plan_bridge {
 	bool is_up;
 	bool snooping, neigh; /* see enum xb_bridge_flag */
 	bool vlan_snooping;   /* groups, routers and queriers are those of each VLAN */
+	bool routers_hidden;  /* the kernel does not tell which ports are routers */
 	uint32_t to_unicast;  /* index of a port that takes multicast as unicast; 0: none */
 	uint64_t hold_ns;     /* how long a learned entry lives: ageing time, or less; 0: nothing is
 				 learned */

@@ -81,7 +81,8 @@ struct ctl_port {
 
 /* Multicast of a bridge. */
 struct ctl_mcast {
-	bool snooping, vlan_snooping; /* these four as the last plan said */
+	bool snooping, vlan_snooping; /* these five as the last plan said */
+	bool routers_hidden;
 	bool igmp_v3, mld_v2;
 	uint32_t to_unicast; /* index of a port that takes multicast as unicast; 0: none */
 	bool has_mdb;        /* the kernel's groups have been read into ours */
