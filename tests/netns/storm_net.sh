@@ -318,6 +318,11 @@ same_as_kernel()
 	n_user=$(stats_of '[.ports[].redirected // 0] | add')
 	probe user
 	n_user=$(($(stats_of '[.ports[].redirected // 0] | add') - n_user))
+	{
+		ctl status
+		ctl mdb
+		ctl flood
+	} >"$T/said"
 	daemon_stop || fail "the daemon ended with $?"
 	daemon_pid=''
 	probe kernel
@@ -325,6 +330,7 @@ same_as_kernel()
 		cmp -s "$T/user.$i" "$T/kernel.$i" && continue
 		diff "$T/kernel.$i" "$T/user.$i" | grep '^<' | cut -c 1-120 | head -n 5
 		diff "$T/kernel.$i" "$T/user.$i" | grep '^>' | cut -c 1-120 | head -n 5
+		cat "$T/said"
 		in_ns sw bridge -d link
 		in_ns sw bridge -d mdb
 		in_ns sw ip -d link show br0

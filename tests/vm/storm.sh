@@ -3,7 +3,7 @@
 #
 # Storms of random changes with VLANs (ranges, PVIDs, states, those of the bridge
 # itself, filtering, its protocol, the default PVID, MST) on two kernels.
-# XB_CHANGES (default 200); XB_SEED repeats one.
+# XB_CHANGES (default 100); XB_SEED repeats one.
 . "$(dirname "$0")/lib.sh"
 kernels='6.12 7.2'
 # shellcheck disable=SC2086 # a list
@@ -12,7 +12,7 @@ vm_need $kernels
 on_kernel()
 {
 	vm --kernel "$1" --iproute2 -- env ${XB_SEED:+XB_SEED=$XB_SEED} \
-		"$XB_SRC/tests/vm/guest/storm.sh" "${XB_CHANGES:-200}"
+		"$XB_SRC/tests/vm/guest/storm.sh" "${XB_CHANGES:-100}"
 }
 
 # shellcheck disable=SC2086 # a list
