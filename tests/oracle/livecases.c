@@ -39,7 +39,7 @@
 
 #define COMMANDS_MAX   64
 #define SETTLE_MS      60000 /* that the daemon gets to act on a change */
-#define PATIENCE_MS    3000  /* for a frame that must come, and for the FDB */
+#define PATIENCE_MS    10000 /* for a frame that must come, and for the FDB */
 #define QUIET_MS       80    /* after the last frame */
 #define SILENCE_MS     120   /* where no frame must come */
 #define QUERIER_MS     500   /* until a querier counts: the response interval, and more */

@@ -7,6 +7,6 @@
 . "$(dirname "$0")/lib.sh"
 vm_need 6.12 7.2
 
-"$XB_SRC/tests/oracle/live" --sample 5 "$XB_BUILD/tests/data/oracle/linux-7.2" |
+"$XB_SRC/tests/oracle/live" --sample 4 "$XB_BUILD/tests/data/oracle/linux-7.2" |
 	sed 's/^frames: /measured: /'
 exit "${PIPESTATUS[0]}"
