@@ -237,17 +237,22 @@ static enum punt_reason moved(const struct xb_punts *a, const struct xb_punts *b
 	return total == 1 ? found : PUNT_N;
 }
 
+#define ROW_TRIES 3
+
+/* A frame of the stack may come in between and be counted, too: then once more. */
 static bool row_holds(const char *name, uint16_t slot, const char *hex, uint32_t len,
 		      enum punt_reason want, uint32_t want_action)
 {
 	struct xb_punts a, b;
-	enum punt_reason got;
-	uint32_t action;
+	enum punt_reason got = PUNT_N;
+	uint32_t action = 0;
 
-	assert_int_equal(prog_punts_read(set, slot, &a), 0);
-	action = run_hex(slot, hex, len, QUEUE);
-	assert_int_equal(prog_punts_read(set, slot, &b), 0);
-	got = moved(&a, &b);
+	for (int i = 0; i < ROW_TRIES && got == PUNT_N; i++) {
+		assert_int_equal(prog_punts_read(set, slot, &a), 0);
+		action = run_hex(slot, hex, len, QUEUE);
+		assert_int_equal(prog_punts_read(set, slot, &b), 0);
+		got = moved(&a, &b);
+	}
 	if (action == want_action && got == want &&
 	    b.dropped - a.dropped == (want_action == XDP_DROP))
 		return true;
