@@ -22,4 +22,8 @@ for group in backup fdb flags flat mcast mst pvid self size tx vlan vlanad vstat
 		status=1
 	}
 done
+# Every recorded case was counted.
+awk -v want="$(cat $folder/*.json | grep -o '"name":' | wc -l)" '
+	/^[0-9]+ passed, [0-9]+ failed, [0-9]+ skipped$/ { n = $1 + $3 + $5 }
+	END { if (n != want) { print n " cases of " want; exit 1 } }' $log || status=1
 exit $status

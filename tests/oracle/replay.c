@@ -29,6 +29,7 @@
 
 #include "core/drop.h"
 #include "core/fwd.h"
+#include "livetext.h"
 #include "punt.h"
 #include "refworld.h"
 #include "world.h"
@@ -326,6 +327,17 @@ static uint32_t copy_for(struct run *r, const struct decision *d, uint16_t slot,
 	return len;
 }
 
+static void print_frame(const char *what, const uint8_t *p, uint32_t len)
+{
+	printf("    %s: %s\n", what, len ? live_describe(p, len) : "nothing");
+	if (!len)
+		return;
+	printf("             ");
+	for (uint32_t i = 0; i < len; i++)
+		printf("%02x", p[i]);
+	putchar('\n');
+}
+
 static void compare_out(struct run *r, const json_t *out, const struct decision *d)
 {
 	static uint8_t want[MAX_LEN], got[MAX_LEN + HEADROOM];
@@ -341,11 +353,11 @@ static void compare_out(struct run *r, const json_t *out, const struct decision 
 		if (json_array_size(list))
 			want_len = from_hex(json_string_value(json_array_get(list, 0)), want);
 		got_len = copy_for(r, d, slot, got);
-		if (want_len != got_len)
-			wrong(r, "%s sent %u bytes instead of %u (verdict %s)", r->w.name[slot],
-			      got_len, want_len, drop_name(d->drop));
-		else if (memcmp(want, got, want_len) != 0)
-			wrong(r, "%s sent other bytes", r->w.name[slot]);
+		if (want_len == got_len && !memcmp(want, got, want_len))
+			continue;
+		wrong(r, "%s (verdict %s)", r->w.name[slot], drop_name(d->drop));
+		print_frame("expected", want, want_len);
+		print_frame("got     ", got, got_len);
 	}
 }
 
@@ -520,6 +532,11 @@ static bool run_group(const char *folder, const char *group, struct counts *sum)
 	root = json_load_file(path, 0, &err);
 	if (!root) {
 		fprintf(stderr, "%s: %s\n", path, err.text);
+		return false;
+	}
+	if (!json_array_size(json_object_get(root, "cases"))) {
+		fprintf(stderr, "%s: no cases\n", path);
+		json_decref(root);
 		return false;
 	}
 	json_array_foreach(json_object_get(root, "cases"), i, c) run_case(folder, c, &n);

@@ -55,7 +55,7 @@ part_demo()
 
 part_vm()
 {
-	cd "$builddir/gcc" && make check-vm
+	cd "$builddir/gcc" && XB_ORACLE_SAMPLE=${XB_ORACLE_SAMPLE:-5} make check-vm
 }
 
 part_fuzz()
@@ -139,6 +139,7 @@ beside_vm()
 
 rm -f "$logs"/*.end
 run_part "gcc" part_gcc
+tail -n 3 "$builddir/gcc/tests/oracle/recorded.sh.log" | sed '/^PASS/d; s/^/recorded cases: /'
 run_part "clang, ASan and UBSan" part_clang_sanitizers
 run_part "network namespaces" part_netns
 run_part "namespaces, ASan and UBSan" part_netns_sanitizers

@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# Some recorded cases of each group, on two kernels, with the daemon at work: what
-# comes out, what the host hears and the FDB are those of the kernel bridge alone.
-# All of them: tests/oracle/live.
+# Every recorded case, or each Nth of a group (XB_ORACLE_SAMPLE=N), on two kernels
+# with the daemon at work: what comes out, what the host hears and the FDB are
+# those of the kernel bridge alone.
 . "$(dirname "$0")/lib.sh"
 vm_need 6.12 7.2
 
