@@ -321,7 +321,8 @@ static int kernel_bridge(const struct plan_input *in, struct plan_bridge *b,
 			reason = PATH_LEARN_VLANS;
 		if (b->reason == PATH_NONE)
 			b->reason = reason;
-		b->neigh = b->neigh || port_wants_neigh(l);
+		if (!b->neigh && port_wants_neigh(l))
+			b->neigh = l->info.ifindex;
 		if (l->info.brport.flags & BRPORT_MCAST_TO_UCAST)
 			b->to_unicast = l->info.ifindex;
 	}

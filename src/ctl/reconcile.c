@@ -517,6 +517,7 @@ static int sync_bridge(struct ctl *c, struct plan_bridge *pb, bool *changed)
 	b->mtu = pb->mtu;
 	b->n_receive = pb->n_receive;
 	b->is_filtering = pb->attr.filtering;
+	b->neigh = pb->neigh;
 
 	brpoll_plan(c, b, pb);
 	pb->attr.host_port = b->host_slot;

@@ -113,7 +113,8 @@ static json_t *routers(struct show *s, uint16_t flag)
 	for (uint32_t slot = 1; slot < XB_MAX_PORTS; slot++) {
 		const struct ctl_port *p = &s->c->port[slot];
 
-		if (p->is_used && p->bridge == s->i && (p->router & flag))
+		if (p->is_used && p->bridge == s->i && (p->router & flag) &&
+		    show_wants_port(s, (uint16_t)slot))
 			show_append(s, list, show_string(p->name));
 	}
 	return list;
@@ -152,17 +153,20 @@ static void put_head(struct show *s)
 
 static void count_member(const struct mdb_key *k, uint16_t slot, uint8_t flags, void *arg)
 {
+	struct show *s = arg;
+
 	(void)k;
-	(void)slot;
 	(void)flags;
-	++*(uint32_t *)arg;
+	if (show_wants_port(s, slot))
+		s->n_members++;
 }
 
 static void keep_member(const struct mdb_key *k, uint16_t slot, uint8_t flags, void *arg)
 {
 	struct show *s = arg;
 
-	s->member[s->n_members++] = (struct show_member){ *k, slot, flags };
+	if (show_wants_port(s, slot))
+		s->member[s->n_members++] = (struct show_member){ *k, slot, flags };
 }
 
 static int compare(const void *a, const void *b)
@@ -177,14 +181,16 @@ static int compare(const void *a, const void *b)
 /* Groups come and go between the parts of an answer: it tells of those of its beginning. */
 static void take_members(struct show *s)
 {
-	uint32_t n = 0;
+	uint32_t n;
 
 	free(s->member);
 	s->member = NULL;
 	s->n_members = s->j = 0;
 	if (!s->c->model->bridge[s->i])
 		return;
-	model_mdb_each(s->c->model, (uint16_t)s->i, count_member, &n);
+	model_mdb_each(s->c->model, (uint16_t)s->i, count_member, s);
+	n = s->n_members;
+	s->n_members = 0;
 	if (!n)
 		return;
 	s->member = calloc(n, sizeof(*s->member));

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* `port` and `vlan`: ports as `bridge link` and `bridge vlan` show them, and more. */
 #include <net/if.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "ctl/show_priv.h"
@@ -54,6 +55,36 @@ static void set_options(struct show *s, json_t *o, const struct name_of_bit *v, 
 		if (known & v[i].bit)
 			show_set(s, o, v[i].name, json_boolean(flags & v[i].bit));
 	}
+}
+
+/* Of the options that do so, the name of the first that the port has on. */
+static const char *neigh_option(const struct brport_info *bp)
+{
+	const uint32_t bits = BRPORT_NEIGH_SUPPRESS | BRPORT_NEIGH_VLAN_SUPPRESS | BRPORT_PROXYARP |
+			      BRPORT_PROXYARP_WIFI;
+
+	for (size_t i = 0; i < N_ELEM(kernel_options); i++) {
+		if (bits & bp->flags & kernel_options[i].bit)
+			return kernel_options[i].name;
+	}
+	return "such an option";
+}
+
+json_t *show_neigh(struct show *s, const struct ctl_bridge *b)
+{
+	const struct mirror_link *l = b->neigh ? mirror_find(s->c->mirror, b->neigh) : NULL;
+	json_t *o = json_object();
+	char text[CTL_NOTE_SIZE] = "";
+
+	if (l)
+		snprintf(text, sizeof(text), "ARP and ND of the whole bridge, %s has %s on",
+			 l->info.name, neigh_option(&l->info.brport));
+	show_set(s, o, "path", json_string(!b->neigh && b->is_open ? "user" : "kernel"));
+	show_set(s, o, "reason", json_string(b->neigh ? "neigh" : "none"));
+	show_set(s, o, "reason_text", show_string(text));
+	if (l)
+		show_set(s, o, "ifname", show_string(l->info.name));
+	return o;
 }
 
 static json_t *flag_list(struct show *s, uint32_t flags)
@@ -158,6 +189,7 @@ bool show_port_unit(struct show *s)
 			    l->info.brport.present);
 	set_backup(s, o, l);
 	show_set(s, o, "multicast", show_multicast(s, &s->c->bridge[p->bridge]));
+	show_set(s, o, "neigh", show_neigh(s, &s->c->bridge[p->bridge]));
 	set_data_plane(s, o, slot);
 	set_summary(s, o, slot);
 	show_item(s, o);

@@ -83,6 +83,9 @@ void show_path(struct show *s, json_t *o, const char *path, enum path_reason rea
 /* Who forwards the bridge's multicast, and why: an object. */
 json_t *show_multicast(struct show *s, const struct ctl_bridge *b);
 
+/* Who answers and forwards its ARP and ND, and for which port's sake: an object. */
+json_t *show_neigh(struct show *s, const struct ctl_bridge *b);
+
 const char *show_state_name(uint32_t state);
 
 /* Counters of the port since the daemon serves it. */

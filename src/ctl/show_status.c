@@ -153,6 +153,7 @@ static void put_bridge(struct show *s)
 	show_set_count(s, o, "ports_user", ports.n_user);
 	show_set_count(s, o, "ports_kernel", ports.n_kernel);
 	show_set(s, o, "multicast", show_multicast(s, b));
+	show_set(s, o, "neigh", show_neigh(s, b));
 	show_set(s, o, "ports", ports.list);
 	show_item(s, o);
 }

@@ -107,6 +107,7 @@ struct ctl_bridge {
 	uint32_t n_tries;
 	char note[CTL_NOTE_SIZE];
 	struct dp_bridge_rules rules; /* that the XDP programs go by */
+	uint32_t neigh; /* index of a port for which ARP and ND go to the kernel; 0: none */
 	struct mac mac;
 	struct fdb *fdb;
 	struct local *local;      /* the host's own addresses */

@@ -67,7 +67,7 @@ static void print_path(FILE *f, const json_t *port)
 		fputs(" recovers_tags", f);
 	fputc('\n', f);
 	if (!strcmp(text_get(port, "path"), "user"))
-		text_multicast(f, port);
+		text_exceptions(f, port);
 	if (note[0] && strcmp(note, "?") != 0)
 		fprintf(f, "    note: %s\n", note);
 }

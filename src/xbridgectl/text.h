@@ -29,8 +29,11 @@ void text_mdb(FILE *f, const json_t *bridge);
  */
 int text_fdb_list(FILE *f, const char *list, size_t len);
 
-/* A line about who forwards a bridge's multicast, when that is not who forwards the rest. */
-void text_multicast(FILE *f, const json_t *of);
+/*
+ * A line for multicast, and one for ARP and ND, of a bridge whose kernel forwards
+ * these and not the rest.
+ */
+void text_exceptions(FILE *f, const json_t *of);
 
 /* Members of an object. */
 const char *text_get(const json_t *o, const char *key);  /* "?" if it is no string */

@@ -3,14 +3,19 @@
 
 #include "xbridgectl/text.h"
 
-void text_multicast(FILE *f, const json_t *of)
+static void print_exception(FILE *f, const char *what, const json_t *o)
 {
-	const json_t *m = json_object_get(of, "multicast");
-	const char *reason = text_get(m, "reason");
+	const char *reason = text_get(o, "reason");
 
-	if (!json_is_object(m) || !strcmp(reason, "none"))
+	if (!json_is_object(o) || !strcmp(reason, "none"))
 		return;
-	fprintf(f, "    multicast: kernel path  %s: %s\n", reason, text_get(m, "reason_text"));
+	fprintf(f, "    %s: kernel path  %s: %s\n", what, reason, text_get(o, "reason_text"));
+}
+
+void text_exceptions(FILE *f, const json_t *of)
+{
+	print_exception(f, "multicast", json_object_get(of, "multicast"));
+	print_exception(f, "ARP and ND", json_object_get(of, "neigh"));
 }
 
 static void print_querier(FILE *f, const char *family, const json_t *q)

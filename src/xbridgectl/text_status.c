@@ -71,7 +71,7 @@ static void print_bridge(FILE *f, const json_t *b)
 		fprintf(f, ", VLANs %s", text_get(b, "vlan_protocol"));
 	print_reason(f, b);
 	if (text_number(b, "ports_user"))
-		text_multicast(f, b);
+		text_exceptions(f, b);
 	json_array_foreach(ports, i, p)
 	{
 		fprintf(f, "  %-15s %-6s  %-10s", text_get(p, "ifname"), text_get(p, "path"),

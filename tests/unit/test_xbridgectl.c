@@ -227,11 +227,13 @@ static const struct {
 	  "[{\"ifindex\":3,\"ifname\":\"p1\",\"flags\":[\"BROADCAST\",\"UP\"],\"mtu\":1500,"
 	  "\"master\":\"br0\",\"state\":\"forwarding\",\"hairpin\":false,\"learning\":true,"
 	  PATH_JSON("user", "none", "on the user path") ",\"note\":\"\",\"mode\":\"copy\","
+	  "\"neigh\":{" PATH_JSON("kernel", "neigh", "p2 has proxy_arp on") "},"
 	  "\"queues\":2,\"xdp_prog_id\":45,\"recovers_tags\":true,\"virtual\":true,"
 	  "\"counters\":{\"rx_frames\":1,\"tx_frames\":2,\"redirected\":3,\"passed\":4,\"dropped\":5}}]",
 	  "3: p1: <BROADCAST,UP> mtu 1500 master br0 state forwarding\n"
 	  "    hairpin off learning on\n"
 	  "    path user mode copy queues 2 xdp 45 recovers_tags\n"
+	  "    ARP and ND: kernel path  neigh: p2 has proxy_arp on\n"
 	  "    frames: rx 1 tx 2 redirected 3 passed 4 dropped 5\n" },
 	{ "port on the kernel path", CTLMSG_PORT,
 	  "[{\"ifindex\":3,\"ifname\":\"p1\",\"flags\":[],\"mtu\":9000,\"master\":\"br0\","
@@ -249,6 +251,7 @@ static const struct {
 	  PATH_JSON("mixed", "none", "on the user path") ",\"note\":\"\",\"vlan_filtering\":true,"
 	  "\"multicast\":{\"snooping\":true,\"path\":\"kernel\",\"reason\":\"mdb-limit\","
 	  "\"reason_text\":\"it has more members of groups than fit\"},"
+	  "\"neigh\":{" PATH_JSON("kernel", "neigh", "p1 has proxy_arp on") "},"
 	  "\"vlan_protocol\":\"802.1Q\",\"fdb_entries\":12,\"ports_user\":1,\"ports_kernel\":1,"
 	  "\"ports\":[{\"ifname\":\"p1\"," PATH_JSON("user", "none", "on the user path")
 	  ",\"note\":\"\",\"state\":\"forwarding\"},"
@@ -259,6 +262,7 @@ static const struct {
 	  "\n"
 	  "br0: mixed path, 1 of 2 ports in user space, 12 FDB entries, VLANs 802.1Q\n"
 	  "    multicast: kernel path  mdb-limit: it has more members of groups than fit\n"
+	  "    ARP and ND: kernel path  neigh: p1 has proxy_arp on\n"
 	  "  p1              user    forwarding\n"
 	  "  tap0            kernel  disabled    virtual: veth, tun or tap  [see log]\n" },
 	{ "status of a daemon in trouble", CTLMSG_STATUS,
