@@ -204,6 +204,7 @@ static int resync(struct ctl *c)
 		if (!mirror_find(m, ifindex))
 			reconcile_link_gone(c, ifindex);
 	}
+	mirror_keep_away(m, c->mirror);
 	mirror_free(c->mirror);
 	c->mirror = m;
 	c->stats.n_resyncs++;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "ctl/rtmsg.h"
+#include "util/bitset.h"
 
 /* A namespace with more devices than this is not one that we serve in full. */
 #define MIRROR_LINKS_MAX 65536
@@ -18,6 +19,7 @@ struct mirror *mirror_new(void)
 static void link_free(struct mirror_link *l)
 {
 	free(l->vlans);
+	free(l->away);
 	free(l);
 }
 
@@ -278,12 +280,53 @@ static int begin_vlans(struct mirror_link *l, const struct link_info *i)
 	return 0;
 }
 
+int mirror_add_away(struct mirror *m, uint32_t lower, uint16_t vid, bool *changed)
+{
+	struct mirror_link *l = mirror_find(m, lower);
+
+	if (!l)
+		return 0;
+	if (!l->away)
+		l->away = calloc(bitset_words(VID_N), sizeof(*l->away));
+	if (!l->away)
+		return -ENOMEM;
+	if (!bitset_test(l->away, vid))
+		*changed = true;
+	bitset_set(l->away, vid);
+	return 0;
+}
+
+void mirror_keep_away(struct mirror *m, struct mirror *old)
+{
+	for (uint32_t i = 0; i < old->n; i++) {
+		struct mirror_link *from = old->link[i];
+		struct mirror_link *to = from->away ? mirror_find(m, from->info.ifindex) : NULL;
+
+		if (!to || to->away)
+			continue;
+		to->away = from->away;
+		from->away = NULL;
+	}
+}
+
+/* A VLAN device that moves to another namespace still takes its VLAN from the port here. */
+static int device_moves(struct mirror *m, const struct link_info *i, bool *changed)
+{
+	const uint32_t need = LINK_HAS_NEW_NETNS | LINK_HAS_VLAN | LINK_HAS_LOWER;
+
+	if ((i->present & need) != need || (i->present & LINK_HAS_LOWER_NETNSID))
+		return 0;
+	return mirror_add_away(m, i->lower, i->vlan_id, changed);
+}
+
 static int apply_device(struct mirror *m, const struct link_info *i, bool *changed)
 {
 	struct mirror_link *l;
 	uint32_t bridge;
 
 	if (i->deleted) {
+		if (device_moves(m, i, changed))
+			return -ENOMEM;
 		if (link_remove(m, i->ifindex))
 			*changed = true;
 		return 0;

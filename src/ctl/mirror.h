@@ -38,6 +38,8 @@ struct mirror_link {
 	bool seen_device;      /* false: only heard of as a bridge port yet */
 	uint32_t bridge;       /* ifindex of the bridge that it is a port of; 0: none */
 	struct mirror_vlans *vlans; /* of ports and bridges; NULL: none were told */
+	uint64_t *away; /* VIDs whose VLAN device on it is in another namespace, VID_N bits; NULL:
+			   none was heard of */
 };
 
 struct mirror {
@@ -56,6 +58,17 @@ void mirror_free(struct mirror *m);
  */
 int mirror_apply(struct mirror *m, const struct rtmsg_info *i, const struct nlmsghdr *h,
 		 bool *changed);
+
+/*
+ * A VLAN device on the link @lower is in another network namespace, of which no
+ * message tells here. It is remembered until the link goes: it may have been
+ * deleted there, but nobody says so. @changed is as above. 0, also for a link that is not there,
+ * or -ENOMEM.
+ */
+int mirror_add_away(struct mirror *m, uint32_t lower, uint16_t vid, bool *changed);
+
+/* Gives what @old knows of such devices to @m, a newer mirror, for the links in both. */
+void mirror_keep_away(struct mirror *m, struct mirror *old);
 
 struct mirror_link *mirror_find(const struct mirror *m, uint32_t ifindex);
 struct mirror_link *mirror_find_name(const struct mirror *m, const char *name);

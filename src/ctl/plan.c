@@ -7,6 +7,8 @@
 
 #include <net/if.h>
 
+#include "util/bitset.h"
+
 /* What the XDP program needs in front of a frame, and header plus two tags. */
 #define XDP_HEADROOM 256
 #define HEADER_MAX   (14 + 4 + 4)
@@ -131,20 +133,29 @@ static uint16_t port_flags(const struct mirror_link *l, bool is_virtual)
 	return flags;
 }
 
-static int port_uppers(const struct mirror *m, struct plan_port *p)
+static uint64_t *uppers_make(struct plan_port *p)
 {
+	if (!p->uppers)
+		p->uppers = calloc(bitset_words(VID_N), sizeof(*p->uppers));
+	return p->uppers;
+}
+
+static int port_uppers(const struct mirror *m, const struct mirror_link *l, struct plan_port *p)
+{
+	if (l->away) {
+		if (!uppers_make(p))
+			return -ENOMEM;
+		memcpy(p->uppers, l->away, bitset_words(VID_N) * sizeof(*p->uppers));
+	}
 	for (uint32_t i = 0; i < m->n; i++) {
 		const struct link_info *u = &m->link[i]->info;
-		uint16_t *v;
 
 		if (!(u->present & LINK_HAS_VLAN) || u->lower != p->ifindex ||
-		    (u->present & LINK_HAS_LOWER_NETNSID) || p->n_uppers == PLAN_UPPERS_MAX)
+		    (u->present & LINK_HAS_LOWER_NETNSID))
 			continue;
-		v = realloc(p->upper, (p->n_uppers + 1) * sizeof(*v));
-		if (!v)
+		if (!uppers_make(p))
 			return -ENOMEM;
-		p->upper = v;
-		v[p->n_uppers++] = u->vlan_id;
+		bitset_set(p->uppers, u->vlan_id);
 	}
 	return 0;
 }
@@ -186,7 +197,7 @@ static int kernel_port(const struct plan_input *in, struct plan_bridge *b,
 	p->attr.mtu = p->mtu;
 	set_vlans(&p->attr, l->vlans);
 	p->reason = port_reason(in, b, l, p);
-	return port_uppers(in->mirror, p);
+	return port_uppers(in->mirror, l, p);
 }
 
 /* ---- what a port does to its whole bridge ---- */
@@ -521,7 +532,7 @@ void plan_free(struct plan *p)
 		return;
 	for (uint32_t i = 0; i < p->n_bridges; i++) {
 		for (uint32_t j = 0; j < p->bridge[i].n_ports; j++)
-			free(p->bridge[i].port[j].upper);
+			free(p->bridge[i].port[j].uppers);
 		free(p->bridge[i].port);
 	}
 	free(p->bridge);

@@ -21,8 +21,6 @@
 #include "ctl/conf.h"
 #include "ctl/mirror.h"
 
-#define PLAN_UPPERS_MAX 4094
-
 struct plan_port {
 	uint32_t ifindex; /* 0: of the configuration file, and not there yet */
 	char name[NETINFO_NAME_SIZE];
@@ -37,8 +35,7 @@ struct plan_port {
 	uint32_t mtu;
 	uint32_t n_rx_queues; /* that the device could have; when it changes sockets are opened anew
 			       */
-	uint16_t *upper;      /* VIDs with a device of their own, owned */
-	uint32_t n_uppers;
+	uint64_t *uppers;     /* VIDs with a device of their own, a bit each; NULL: none; owned */
 	struct model_port_attr attr; /* .bridge and .backup are not set */
 };
 

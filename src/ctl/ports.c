@@ -3,17 +3,20 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "ctl/ethdev.h"
 #include "ctl/guard.h"
 #include "ctl/hostpair.h"
 #include "ctl/state.h"
+#include "util/bitset.h"
 #include "util/clock.h"
 #include "xb_maps.h"
 
 #define RETRY_FIRST_NS (NSEC_PER_SEC / 2)
 #define RETRY_MAX_NS   (60 * NSEC_PER_SEC)
+#define UPPERS_SIZE    (bitset_words(VID_N) * sizeof(uint64_t))
 
 static void set_retry(struct ctl *c, uint64_t *retry_ns, uint32_t *n_tries)
 {
@@ -50,6 +53,9 @@ void ports_close(struct ctl *c, struct ctl_port *p, bool gone)
 		(void)guard_rxvlan_restore(p->name);
 	p->rxvlan_was_on = false;
 	p->is_open = p->is_receive = p->has_rules = false;
+	free(p->uppers);
+	p->uppers = NULL;
+	p->uppers_failed = false;
 }
 
 static void host_close(struct ctl *c, struct ctl_bridge *b, bool gone)
@@ -199,7 +205,7 @@ static uint32_t port_rule_flags(const struct plan_port *pp)
 
 	if (pp->receive)
 		flags |= XB_PORT_USER;
-	if (pp->n_uppers)
+	if (pp->uppers)
 		flags |= XB_PORT_UPPERS;
 	if (pp->is_locked)
 		flags |= XB_PORT_LOCKED;
@@ -360,19 +366,51 @@ static int host_open(struct ctl *c, struct ctl_bridge *b, const struct plan_brid
 	return 0;
 }
 
+/* NULL is the empty set, and no other one is. */
+static bool same_uppers(const uint64_t *a, const uint64_t *b)
+{
+	if (!a || !b)
+		return a == b;
+	return !memcmp(a, b, UPPERS_SIZE);
+}
+
+/* Says which VLANs of the port have devices. */
+static int tell_uppers(struct ctl *c, const struct ctl_port *p, const uint64_t *set)
+{
+	uint16_t vid[VID_N];
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; set && i < VID_N; i++) {
+		if (bitset_test(set, i))
+			vid[n++] = (uint16_t)i;
+	}
+	return dp_port_uppers_set(c->dp, ctl_slot(c, p), vid, n);
+}
+
 static int set_uppers(struct ctl *c, struct ctl_port *p, const struct plan_port *pp)
 {
-	int err;
-	uint32_t hash = pp->n_uppers;
+	uint64_t *set = NULL;
+	int err = 0;
 
-	for (uint32_t i = 0; i < pp->n_uppers; i++)
-		hash = hash * 31 + pp->upper[i];
-	if (hash == p->uppers_hash)
+	if (!p->uppers_failed && same_uppers(pp->uppers, p->uppers))
 		return 0;
-	err = dp_port_uppers_set(c->dp, ctl_slot(c, p), pp->upper, pp->n_uppers);
+	if (pp->uppers) {
+		set = malloc(UPPERS_SIZE);
+		if (!set)
+			err = -ENOMEM;
+		else
+			memcpy(set, pp->uppers, UPPERS_SIZE);
+	}
 	if (!err)
-		p->uppers_hash = hash;
-	else if (log_limit_ok(&c->limit_bad, "uppers", c->now_ns))
+		err = tell_uppers(c, p, set);
+	p->uppers_failed = err != 0;
+	if (!err) {
+		free(p->uppers);
+		p->uppers = set;
+		return 0;
+	}
+	free(set);
+	if (log_limit_ok(&c->limit_bad, "uppers", c->now_ns))
 		history_add(&c->history, LOG_LEVEL_WARN,
 			    "port %s: no room for its VLAN devices, left to the kernel: %s",
 			    p->name, strerror(-err));
@@ -411,7 +449,6 @@ static bool open_port(struct ctl *c, struct ctl_bridge *b, const struct plan_bri
 				p->egress_retry_ns = p->retry_ns;
 			return false;
 		}
-		p->uppers_hash = 0;
 	}
 	/* What is for a VLAN device must not be forwarded past it. */
 	if (set_uppers(c, p, pp))

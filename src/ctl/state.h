@@ -74,8 +74,9 @@ struct ctl_port {
 	uint32_t n_tries;
 	uint64_t egress_retry_ns; /* when to try again as an egress alone */
 	char note[CTL_NOTE_SIZE]; /* what the user should know, "" if nothing */
-	uint32_t uppers_hash;
-	uint16_t router;                /* MP_ROUTER*, as the kernel said last */
+	bool uppers_failed;       /* the data plane may have others than .uppers */
+	uint64_t *uppers; /* VIDs that the data plane was told to leave to devices; NULL: none */
+	uint16_t router;  /* MP_ROUTER*, as the kernel said last */
 	struct dp_port_counters closed; /* counters of the times it was open before */
 };
 
@@ -151,6 +152,7 @@ struct ctl_stats {
 	uint64_t n_learn_writes, n_learn_errors, n_refreshes, n_echoes;
 	uint64_t n_neigh_events, n_neigh_dels, n_aged;
 	uint64_t n_mdb_events, n_mdb_ends; /* all, and those of them that ended something */
+	uint64_t n_again_lost;    /* that could not wait to be written: the table is read again */
 	uint64_t n_learn_refused; /* that we forgot again because the kernel would not have them */
 };
 
@@ -372,8 +374,8 @@ enum learn_origin learn_origin(struct ctl *c, uint16_t bridge, uint64_t key, uin
 
 /*
  * The kernel is to be told (again) that the station is on @slot. Goes with one of the next
- * batches; in a burst of thousands some are left to the next refresh. May be
- * called while events or answers are read.
+ * batches; in a burst of about a thousand some are lost, and counted, and the
+ * kernel's table is read again in a second. May be called while events or answers are read.
  */
 void learn_again(struct ctl *c, uint16_t bridge, uint64_t key, uint16_t slot);
 

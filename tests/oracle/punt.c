@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "util/bitset.h"
+
 #define TYPE_IP    0x0800
 #define TYPE_ARP   0x0806
 #define TYPE_RARP  0x8035
@@ -125,11 +127,7 @@ static enum punt_reason mcast_reason(const struct world *w, const struct look *l
 
 static bool has_upper(const struct plan_port *port, const struct look *l)
 {
-	for (uint32_t i = 0; l->tpid && i < port->n_uppers; i++) {
-		if (port->upper[i] == l->vid)
-			return true;
-	}
-	return false;
+	return l->tpid && port->uppers && bitset_test(port->uppers, l->vid);
 }
 
 struct wanted {

@@ -8,6 +8,7 @@
 
 #include "ctl/plan.h"
 #include "ctl/rtmsg.h"
+#include "util/bitset.h"
 
 #define BR 5
 
@@ -567,10 +568,100 @@ static void vlan_devices_on_a_port_are_its_uppers(void **state)
 	snprintf(up.link.kind, sizeof(up.link.kind), "vlan");
 	tell(&w, &up);
 	p = plan_of(&w, NULL);
-	assert_int_equal(p->bridge[0].port[0].n_uppers, 1);
-	assert_int_equal(p->bridge[0].port[0].upper[0], 40);
+	assert_non_null(p->bridge[0].port[0].uppers);
+	assert_int_equal(bitset_count(p->bridge[0].port[0].uppers, bitset_words(VID_N)), 1);
+	assert_true(bitset_test(p->bridge[0].port[0].uppers, 40));
 	plan_free(p);
 	world_fini(&w);
+}
+
+static struct rtmsg_info vlan_device_msg(uint16_t vid)
+{
+	struct rtmsg_info up = { .type = RTMSG_LINK };
+
+	up.link.ifindex = 30;
+	up.link.present = LINK_HAS_VLAN | LINK_HAS_LOWER;
+	up.link.lower = 11;
+	up.link.vlan_id = vid;
+	snprintf(up.link.kind, sizeof(up.link.kind), "vlan");
+	return up;
+}
+
+static bool has_upper(const struct world *w, uint16_t vid)
+{
+	struct plan *p = plan_of(w, NULL);
+	const uint64_t *set = p->bridge[0].port[0].uppers;
+	bool has = set && bitset_test(set, vid);
+
+	plan_free(p);
+	return has;
+}
+
+static void a_vlan_device_that_moves_to_another_namespace_keeps_its_vlan(void **state)
+{
+	struct rtmsg_info br = bridge_msg(), i = port_msg(1, ""), up = vlan_device_msg(40);
+	struct mirror *old;
+	struct world w;
+
+	(void)state;
+	world_init(&w, NULL);
+	tell(&w, &br);
+	tell(&w, &i);
+	tell(&w, &up);
+	up.link.deleted = true;
+	up.link.present |= LINK_HAS_NEW_NETNS;
+	tell(&w, &up);
+	assert_true(has_upper(&w, 40));
+	/* All is read again, and nobody tells of it any more. */
+	old = w.m;
+	w.m = mirror_new();
+	assert_non_null(w.m);
+	tell(&w, &br);
+	tell(&w, &i);
+	mirror_keep_away(w.m, old);
+	mirror_free(old);
+	assert_true(has_upper(&w, 40));
+	/* With the port it goes. */
+	i.link.deleted = true;
+	tell(&w, &i);
+	i.link.deleted = false;
+	tell(&w, &i);
+	assert_false(has_upper(&w, 40));
+	world_fini(&w);
+}
+
+static void only_a_vlan_device_of_this_port_keeps_its_vlan_when_it_moves(void **state)
+{
+	static const struct {
+		const char *name;
+		uint32_t missing, more, lower;
+		bool want;
+	} rows[] = {
+		{ "moves", 0, 0, 11, true },
+		{ "is deleted", LINK_HAS_NEW_NETNS, 0, 11, false },
+		{ "is no VLAN device", LINK_HAS_VLAN, 0, 11, false },
+		{ "is on another device", 0, 0, 12, false },
+		{ "is on a device elsewhere", 0, LINK_HAS_LOWER_NETNSID, 11, false },
+	};
+
+	(void)state;
+	for (size_t k = 0; k < N_ELEM(rows); k++) {
+		struct rtmsg_info br = bridge_msg(), i = port_msg(1, "");
+		struct rtmsg_info up = vlan_device_msg(40);
+		struct world w;
+
+		world_init(&w, NULL);
+		tell(&w, &br);
+		tell(&w, &i);
+		up.link.deleted = true;
+		up.link.present |= LINK_HAS_NEW_NETNS | rows[k].more;
+		up.link.present &= ~rows[k].missing;
+		up.link.lower = rows[k].lower;
+		tell(&w, &up);
+		if (has_upper(&w, 40) != rows[k].want)
+			fail_msg("%s: expected %d", rows[k].name, rows[k].want);
+		world_fini(&w);
+	}
 }
 
 static void a_stand_alone_bridge_comes_from_the_file(void **state)
@@ -641,6 +732,8 @@ int main(void)
 		cmocka_unit_test(named_bridges_that_are_not_there_are_waited_for),
 		cmocka_unit_test(a_vetoed_port_is_an_egress_only),
 		cmocka_unit_test(vlan_devices_on_a_port_are_its_uppers),
+		cmocka_unit_test(a_vlan_device_that_moves_to_another_namespace_keeps_its_vlan),
+		cmocka_unit_test(only_a_vlan_device_of_this_port_keeps_its_vlan_when_it_moves),
 		cmocka_unit_test(a_stand_alone_bridge_comes_from_the_file),
 		cmocka_unit_test(a_new_default_pvid_has_the_vlans_read_again),
 	};

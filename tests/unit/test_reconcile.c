@@ -39,6 +39,8 @@ static struct {
 	uint32_t n_reads, n_port_reads; /* of the whole FDB, of a port's entries */
 	uint32_t n_rules;
 	bool no_uppers;
+	uint16_t upper[8]; /* that were told last, of whichever port */
+	uint32_t n_uppers, n_uppers_told;
 	uint32_t flags[XB_MAX_PORTS];
 	char rxvlan[32];
 	struct ctl *c;
@@ -97,7 +99,11 @@ int dp_port_uppers_set(struct dp *dp, uint16_t slot, const uint16_t *vid, uint32
 {
 	(void)dp;
 	(void)slot;
-	(void)vid;
+	assert_true(n <= N_ELEM(w.upper));
+	if (n)
+		memcpy(w.upper, vid, n * sizeof(*vid));
+	w.n_uppers = n;
+	w.n_uppers_told++;
 	return n && w.no_uppers ? -E2BIG : 0;
 }
 
@@ -462,6 +468,62 @@ static void a_port_with_a_dead_socket_is_opened_anew_with_the_next_plan(void **s
 	expect("again", "");
 }
 
+static void tell_vlan_device(uint16_t vid, bool deleted)
+{
+	struct rtmsg_info up = { .type = RTMSG_LINK };
+
+	up.link.ifindex = 1000U + vid;
+	up.link.present = LINK_HAS_VLAN | LINK_HAS_LOWER;
+	up.link.lower = PORT_IF(1);
+	up.link.vlan_id = vid;
+	up.link.deleted = deleted;
+	snprintf(up.link.kind, sizeof(up.link.kind), "vlan");
+	tell(&up);
+}
+
+/* Those two sets have been taken for the same one. */
+static void other_vlan_devices_on_a_port_are_told_whatever_they_are(void **state)
+{
+	(void)state;
+	two_ports();
+	tell_vlan_device(10, false);
+	tell_vlan_device(50, false);
+	expect("first set", "");
+	assert_int_equal(w.n_uppers, 2);
+	w.n_uppers_told = 0;
+	expect("the same set", "");
+	assert_int_equal(w.n_uppers_told, 0);
+	tell_vlan_device(10, true);
+	tell_vlan_device(50, true);
+	tell_vlan_device(9, false);
+	tell_vlan_device(81, false);
+	expect("second set", "");
+	assert_int_equal(w.n_uppers, 2);
+	assert_int_equal(w.upper[0], 9);
+	assert_int_equal(w.upper[1], 81);
+	tell_vlan_device(9, true);
+	tell_vlan_device(81, true);
+	expect("none", "");
+	assert_int_equal(w.n_uppers, 0);
+}
+
+static void the_set_of_before_is_told_again_after_one_that_failed(void **state)
+{
+	(void)state;
+	two_ports();
+	tell_vlan_device(10, false);
+	expect("first set", "");
+	w.no_uppers = true;
+	tell_vlan_device(50, false);
+	expect("no room", "");
+	w.no_uppers = false;
+	tell_vlan_device(50, true);
+	w.n_uppers_told = 0;
+	expect("first set again", "");
+	assert_int_equal(w.n_uppers_told, 1);
+	assert_int_equal(w.n_uppers, 1);
+}
+
 static void a_port_without_room_for_its_vlan_devices_passes_everything(void **state)
 {
 	struct rtmsg_info up = { .type = RTMSG_LINK };
@@ -677,6 +739,10 @@ int main(void)
 		cmocka_unit_test_setup_teardown(
 			a_port_without_room_for_its_vlan_devices_passes_everything, setup,
 			teardown),
+		cmocka_unit_test_setup_teardown(
+			other_vlan_devices_on_a_port_are_told_whatever_they_are, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			the_set_of_before_is_told_again_after_one_that_failed, setup, teardown),
 		cmocka_unit_test_setup_teardown(
 			a_port_with_a_dead_socket_is_opened_anew_with_the_next_plan, setup,
 			teardown),
