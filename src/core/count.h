@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "core/drop.h"
+#include "core/fdb.h"
 
 struct count_port {
 	uint64_t rx_frames, rx_bytes; /* received by the socket */
@@ -21,6 +22,8 @@ struct count_port {
 	uint64_t learned, moved;      /* stations learned on, moved to this port */
 	uint64_t own_source;          /* source address was the host's own */
 	uint64_t fdb_full, fdb_limit; /* stations that could not be learned */
+	uint64_t fdb_busy;            /* that a later frame will have to learn or move */
+	uint64_t fdb_sticky;          /* of stations that stay where they are */
 	uint64_t drop[DROP_N];        /* frames at ingress, copies at egress */
 };
 
@@ -38,6 +41,9 @@ static inline uint64_t count_read(const uint64_t *c)
 {
 	return __atomic_load_n(c, __ATOMIC_RELAXED);
 }
+
+/* Counts what became of a frame's source address; [worker] */
+void count_learned(struct count_port *c, enum fdb_learned what);
 
 /* Adds every field of @from, which a worker may be writing, to @to. */
 void count_port_sum(struct count_port *to, const struct count_port *from);

@@ -453,7 +453,7 @@ static int read_once(struct ctl *c, bool *is_one)
  */
 int fdbsync_read(struct ctl *c)
 {
-	uint64_t n_dels;
+	uint64_t n_dels, n_lost;
 	bool is_one;
 	int err;
 
@@ -461,10 +461,14 @@ int fdbsync_read(struct ctl *c)
 		/* What is known to have gone before is not told of again below. */
 		ctl_read_events(c);
 		n_dels = c->stats.n_neigh_dels;
+		n_lost = c->stats.n_again_lost;
 		err = read_once(c, &is_one);
 		if (err)
 			return err;
 		ctl_read_events(c);
+		/* What the kernel was to be told and cannot be yet is found again later. */
+		if (n_lost != c->stats.n_again_lost)
+			break;
 		if (is_one || n_dels == c->stats.n_neigh_dels) {
 			c->fdb_again_ns = c->fdb_pause_ns = 0;
 			return 0;

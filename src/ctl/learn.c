@@ -29,7 +29,8 @@ struct write {
 	bool is_seen; /* its echo came back */
 };
 
-#define AGAIN_MAX 1024
+#define AGAIN_MAX   1024
+#define AGAIN_SPARE (2 * BATCH) /* of it, for what is late in a batch and in what waits for one */
 
 /*
  * The writes of one batch, from before they are sent until the events that they
@@ -43,10 +44,16 @@ static struct batch {
 	uint32_t buf[REQUEST_SIZE / sizeof(uint32_t)];
 } batch;
 
-static void again_add(struct ctl *c, const struct write *w, uint16_t slot, enum write_kind kind)
+/* @max: how many may wait. With what is lost the tables may differ: the kernel's is read again. */
+static void again_add(struct ctl *c, const struct write *w, uint16_t slot, enum write_kind kind,
+		      uint32_t max)
 {
-	if (batch.n_again == AGAIN_MAX)
+	if (batch.n_again >= max) {
+		c->stats.n_again_lost++;
+		if (!c->fdb_again_ns)
+			c->fdb_again_ns = c->now_ns + NSEC_PER_SEC;
 		return;
+	}
 	c->is_writing = true;
 	batch.again[batch.n_again++] =
 		(struct write){ .key = w->key, .bridge = w->bridge, .slot = slot, .kind = kind };
@@ -56,7 +63,7 @@ void learn_again(struct ctl *c, uint16_t bridge, uint64_t key, uint16_t slot)
 {
 	const struct write w = { .key = key, .bridge = bridge };
 
-	again_add(c, &w, slot, WRITE_LEARN);
+	again_add(c, &w, slot, WRITE_LEARN, AGAIN_MAX - AGAIN_SPARE);
 }
 
 /*
@@ -71,12 +78,12 @@ static bool is_refresh_late(struct ctl *c, const struct write *w)
 	if (w->kind != WRITE_REFRESH)
 		return false;
 	if (fdb_get(c->bridge[w->bridge].fdb, w->key, &e)) {
-		again_add(c, w, w->slot, WRITE_UNDO);
+		again_add(c, w, w->slot, WRITE_UNDO, AGAIN_MAX);
 		return true;
 	}
 	if (e.port == w->slot)
 		return false;
-	again_add(c, w, e.port, WRITE_LEARN);
+	again_add(c, w, e.port, WRITE_LEARN, AGAIN_MAX);
 	return true;
 }
 
@@ -365,6 +372,9 @@ static void refresh_entry(const struct fdb_entry *e, void *arg)
 	    !is_kernel_port(c, ctl_index(c, w->b), e->port))
 		return;
 	c->stats.n_refreshes++;
+	/* Undoing what a refresh did must not be lost, so there is room before it is sent. */
+	if (batch.n_again > AGAIN_MAX - AGAIN_SPARE)
+		again_run(c);
 	batch_add(c, &(struct write){ .key = fdb_key(e->vid, &e->mac),
 				      .bridge = ctl_index(c, w->b),
 				      .slot = e->port,

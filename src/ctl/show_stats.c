@@ -85,6 +85,8 @@ static void put_port(struct show *s, uint16_t slot)
 	show_set_count(s, o, "own_source", n.user.own_source);
 	show_set_count(s, o, "fdb_full", n.user.fdb_full);
 	show_set_count(s, o, "fdb_limit", n.user.fdb_limit);
+	show_set_count(s, o, "fdb_busy", n.user.fdb_busy);
+	show_set_count(s, o, "fdb_sticky", n.user.fdb_sticky);
 	show_set_count(s, o, "redirected", n.redirected);
 	show_set(s, o, "passed", passed_object(s, &n));
 	show_set(s, o, "dropped", dropped_object(s, &n));
@@ -189,6 +191,8 @@ static json_t *control_object(struct show *s)
 	show_set_count(s, o, "views", n->n_views);
 	show_set_count(s, o, "learn_writes", n->n_learn_writes);
 	show_set_count(s, o, "learn_errors", n->n_learn_errors);
+	show_set_count(s, o, "learn_refused", n->n_learn_refused);
+	show_set_count(s, o, "rewrites_lost", n->n_again_lost);
 	show_set_count(s, o, "refreshes", n->n_refreshes);
 	show_set_count(s, o, "echoes", n->n_echoes);
 	show_set_count(s, o, "neigh_events", n->n_neigh_events);

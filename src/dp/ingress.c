@@ -68,40 +68,26 @@ static void prefetch(const struct worker *w, uint32_t i)
 /* The event's sequence number if the host's copy must wait for it, else 0. */
 static uint64_t note_learned(struct worker *w, const struct verdict *r, const struct frame *f)
 {
-	struct count_port *c = &w->count[r->in->slot];
 	struct dp_learn e = { .key = (uint64_t)r->vid << 48 | f->smac,
 			      .bridge = r->bridge,
 			      .port = r->in->slot,
 			      .worker = (uint8_t)w->cfg.index };
 
+	count_learned(&w->count[r->in->slot], r->learned);
 	switch (r->learned) {
 	case FDB_NEW:
-		count_add(&c->learned, 1);
 		e.kind = DP_LEARN_NEW;
 		return learnq_add(&w->learn, &e);
 	case FDB_MOVED:
-		count_add(&c->moved, 1);
 		e.kind = DP_LEARN_MOVED;
 		return learnq_add(&w->learn, &e);
 	case FDB_REFRESHED:
 		e.kind = DP_LEARN_REFRESH;
 		learnq_add(&w->learn, &e);
 		return 0;
-	case FDB_OWN:
-		count_add(&c->own_source, 1);
-		return 0;
-	case FDB_FULL:
-		count_add(&c->fdb_full, 1);
-		return 0;
-	case FDB_LIMIT:
-		count_add(&c->fdb_limit, 1);
-		return 0;
-	case FDB_SAME:
-	case FDB_STUCK:
-	case FDB_BUSY:
+	default:
 		return 0;
 	}
-	return 0;
 }
 
 /* True for a frame that came past the VLAN filter, whatever happened to it later. */

@@ -33,9 +33,10 @@ static void print_rx_tx(FILE *f, const json_t *o)
 
 static void print_port(FILE *f, const json_t *p)
 {
-	static const char *const others[] = { "redirected", "rx_flooded", "learned",
-					      "moved",      "own_source", "csum_completed",
-					      "fdb_full",   "fdb_limit",  "tx_in_flight" };
+	static const char *const others[] = { "redirected", "rx_flooded",  "learned",
+					      "moved",      "own_source",  "csum_completed",
+					      "fdb_full",   "fdb_limit",   "fdb_busy",
+					      "fdb_sticky", "tx_in_flight" };
 	json_t *o = json_object();
 
 	if (json_is_true(json_object_get(p, "host")))

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <urcu/urcu-qsbr.h>
 
+#include "core/count.h"
 #include "core/fdb.h"
 
 #define SEC  1000000000ULL
@@ -615,9 +616,33 @@ static void bad_configuration_is_refused(void **state)
 	fdb_free(NULL);
 }
 
+static void what_becomes_of_a_source_address_is_counted(void **state)
+{
+	struct count_port c = { 0 };
+	const struct {
+		enum fdb_learned what;
+		const uint64_t *counter;
+	} rows[] = {
+		{ FDB_NEW, &c.learned },      { FDB_MOVED, &c.moved },
+		{ FDB_OWN, &c.own_source },   { FDB_FULL, &c.fdb_full },
+		{ FDB_LIMIT, &c.fdb_limit },  { FDB_BUSY, &c.fdb_busy },
+		{ FDB_STUCK, &c.fdb_sticky },
+	};
+
+	(void)state;
+	count_learned(&c, FDB_SAME);
+	count_learned(&c, FDB_REFRESHED);
+	for (size_t i = 0; i < N_ELEM(rows); i++) {
+		assert_int_equal(*rows[i].counter, 0);
+		count_learned(&c, rows[i].what);
+		assert_int_equal(*rows[i].counter, 1);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_becomes_of_a_source_address_is_counted),
 		cmocka_unit_test(frames_change_entries_as_a_bridge_does),
 		cmocka_unit_test(handle_names_port_and_vlan),
 		cmocka_unit_test(time_is_written_once_per_granularity),

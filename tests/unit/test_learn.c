@@ -35,8 +35,9 @@ static struct {
 	uint64_t left_out;   /* in the next dump, */
 	uint64_t gone_while; /* because this one was removed meanwhile */
 	uint32_t n_dumps;
-	uint32_t n_dumped; /* entries, in all dumps */
-	bool no_filter;    /* tells of all ports when asked for one */
+	uint32_t n_dumped;  /* entries, in all dumps */
+	bool fills_at_dump; /* so much is to be written that it cannot wait */
+	bool no_filter;     /* tells of all ports when asked for one */
 } kernel;
 
 /* ---- the data plane ---- */
@@ -183,6 +184,8 @@ int rtsock_dump_port(struct rtsock *s, uint32_t ifindex, rtsock_fn fn, void (*ti
 			assert_int_equal(fn(arg, &m, NULL), 0);
 		}
 	}
+	for (uint64_t i = 0; kernel.fills_at_dump && i < 2000; i++)
+		learn_again(ctl, 0, i, 9);
 	kernel.left_out = 0;
 	kernel_forgets(kernel.gone_while);
 	return 0;
@@ -964,6 +967,51 @@ static void what_was_removed_does_not_come_back_by_a_refresh(void **state)
 	assert_int_equal(kernel.n_deletes, 1);
 }
 
+static void fill_what_waits(void)
+{
+	/* Of the host's port, so that none is written. */
+	for (uint64_t i = 0; i < 2000; i++)
+		learn_again(ctl, 0, i, 9);
+}
+
+static void what_cannot_wait_to_be_written_is_counted_and_read_again(void **state)
+{
+	(void)state;
+	fill_what_waits();
+	assert_true(ctl->stats.n_again_lost > 0);
+	assert_true(ctl->fdb_again_ns > ctl->now_ns);
+	learn_run(ctl);
+	assert_false(ctl->is_writing);
+}
+
+static void what_was_removed_does_not_come_back_however_much_waits(void **state)
+{
+	uint64_t key = worker_sees(1, 1);
+
+	(void)state;
+	learn_run(ctl);
+	ctl->now_ns += 10 * 1000000000ULL;
+	worker_sees(1, 1);
+	kernel_forgets(key);
+	fill_what_waits();
+	refresh_everything();
+	assert_int_equal(kernel_port(key), 0);
+	assert_false(is_known(key));
+	assert_int_equal(kernel.n_deletes, 1);
+}
+
+static void a_reading_in_which_something_was_lost_is_done_again(void **state)
+{
+	(void)state;
+	kernel.fills_at_dump = true;
+	assert_int_equal(fdbsync_read(ctl), 0);
+	kernel.fills_at_dump = false;
+	assert_true(ctl->fdb_again_ns > ctl->now_ns);
+	learn_run(ctl);
+	assert_int_equal(fdbsync_read(ctl), 0);
+	assert_int_equal(ctl->fdb_again_ns, 0);
+}
+
 static void what_the_kernel_refuses_is_forgotten(void **state)
 {
 	uint64_t key = worker_sees(1, 1);
@@ -1089,6 +1137,9 @@ int main(void)
 		T(a_station_that_was_seen_long_ago_follows_an_event),
 		T(a_removal_that_comes_before_the_write_does_not_lose_a_station),
 		T(what_was_removed_does_not_come_back_by_a_refresh),
+		T(what_cannot_wait_to_be_written_is_counted_and_read_again),
+		T(what_was_removed_does_not_come_back_however_much_waits),
+		T(a_reading_in_which_something_was_lost_is_done_again),
 		T(what_the_kernel_refuses_is_forgotten),
 		T(where_the_kernel_has_what_it_refuses_to_move_it_is),
 		T(what_the_kernel_has_already_is_marked_so),
