@@ -28,23 +28,25 @@ struct asked {
 static int take_link(void *arg, const struct rtmsg_info *i, const struct nlmsghdr *h)
 {
 	struct asked *a = arg;
-	struct link_info *l;
-	struct mirror_link *ml =
+	struct rtmsg_info now = { .type = RTMSG_LINK };
+	struct mirror_link *l =
 		i->type == RTMSG_LINK ? mirror_find(a->c->mirror, i->link.ifindex) : NULL;
 
-	(void)h;
-	if (!ml || !(i->link.present & LINK_HAS_BRIDGE))
+	if (!l || !l->seen_device || !(i->link.present & LINK_HAS_BRIDGE))
 		return 0;
-	l = &ml->info;
-	/* Snooping ends in silence when the kernel has more groups than it may. */
-	if (l->promiscuity != i->link.promiscuity || l->allmulti != i->link.allmulti ||
-	    l->bridge.flags != i->link.bridge.flags)
-		a->c->plan_wanted = true;
-	l->promiscuity = i->link.promiscuity;
-	l->allmulti = i->link.allmulti;
-	l->bridge = i->link.bridge;
+	/* What always moves is no reason for a plan. */
+	memcpy(l->info.bridge.querier, i->link.bridge.querier, sizeof(l->info.bridge.querier));
+	l->info.bridge.fdb_n_learned = i->link.bridge.fdb_n_learned;
+	/*
+	 * The rest is a change like any other: snooping ends in silence when the kernel has
+	 * more groups than it may, and a notification that waits finds nothing new after this.
+	 */
+	now.link = l->info;
+	now.link.promiscuity = i->link.promiscuity;
+	now.link.allmulti = i->link.allmulti;
+	now.link.bridge = i->link.bridge;
 	a->has_told = true;
-	return 0;
+	return mirror_apply(a->c->mirror, &now, h, &a->c->plan_wanted);
 }
 
 static int take_address(void *arg, const struct rtmsg_info *i, const struct nlmsghdr *h)

@@ -456,6 +456,46 @@ static void what_bridges_do_not_tell_wants_a_plan(void **state)
 	assert_true(ctl->plan_wanted);
 }
 
+/* What the poll sees first is in a notification that waits, and finds nothing new then. */
+static void a_change_that_the_poll_sees_first_is_a_change(void **state)
+{
+	static const struct {
+		const char *name;
+		struct bridge_info now;
+		bool is_planned, is_unsure;
+	} rows[] = {
+		{ "nothing", { .ageing_time_ns = 1 }, false, false },
+		{ "entries", { .ageing_time_ns = 1, .fdb_n_learned = 7 }, false, false },
+		{ "a querier's timer",
+		  { .ageing_time_ns = 1, .querier = { { .left_ns = 7 } } },
+		  false,
+		  false },
+		{ "ageing", { .ageing_time_ns = 2 }, true, false },
+		{ "protocol", { .ageing_time_ns = 1, .vlan_protocol = 0x88a8 }, true, false },
+		{ "boolopt", { .ageing_time_ns = 1, .boolopt = 2 }, true, false },
+		{ "limit", { .ageing_time_ns = 1, .fdb_max_learned = 9 }, true, false },
+		{ "router", { .ageing_time_ns = 1, .mcast_router = 2 }, true, false },
+		{ "version", { .ageing_time_ns = 1, .mld_version = 2 }, true, false },
+		{ "default PVID", { .ageing_time_ns = 1, .default_pvid = 100 }, true, true },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < N_ELEM(rows); i++) {
+		struct mirror_link *l = mirror_find(ctl->mirror, BR_IF);
+
+		kernel.bridge = rows[i].now;
+		l->info.bridge = rows[0].now;
+		ctl->mirror->is_unsure = ctl->plan_wanted = false;
+		ctl->poll_wanted = true;
+		brpoll_ask(ctl);
+		if (ctl->plan_wanted != rows[i].is_planned ||
+		    ctl->mirror->is_unsure != rows[i].is_unsure)
+			fail_msg("%s: plan %d, unsure %d", rows[i].name, ctl->plan_wanted,
+				 ctl->mirror->is_unsure);
+		assert_memory_equal(&l->info.bridge, &kernel.bridge, sizeof(kernel.bridge));
+	}
+}
+
 /* ---- who decides ---- */
 
 static void the_first_reason_that_holds_is_told(void **state)
@@ -562,6 +602,7 @@ int main(void)
 		T(routers_are_asked_for_when_one_is_told_of),
 		T(the_bridge_itself_is_a_router_when_it_is_told_to),
 		T(what_bridges_do_not_tell_wants_a_plan),
+		T(a_change_that_the_poll_sees_first_is_a_change),
 		T(the_first_reason_that_holds_is_told),
 		T(the_kernel_decides_before_a_view_and_a_worker_after_it),
 		T(snooping_and_versions_that_are_new_make_groups_unread),
