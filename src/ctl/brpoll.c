@@ -153,6 +153,7 @@ void brpoll_plan(struct ctl *c, struct ctl_bridge *b, struct plan_bridge *pb)
 
 	if (is_new) {
 		memset(m->querier, 0, sizeof(m->querier));
+		memset(m->counts, 0, sizeof(m->counts));
 		c->poll_wanted = true;
 	}
 	/* What the kernel does not tell while it does not snoop, or of an older version. */

@@ -151,6 +151,21 @@ void ports_bridge_mcast(struct ctl *c, struct ctl_bridge *b)
 	(void)dp_bridge_rules_set(c->dp, ctl_index(c, b), &b->rules);
 }
 
+void ports_bridge_snoop(struct ctl *c, struct ctl_bridge *b)
+{
+	uint32_t flags = b->rules.flags;
+
+	if (!b->is_open || !b->mcast.snooping)
+		return;
+	/* Until the view is there nobody but the kernel knows the groups. */
+	if (!(flags & XB_BRIDGE_SNOOPING) || b->mcast.pass != MCAST_PASS_NONE)
+		flags |= XB_BRIDGE_SNOOPING | XB_BRIDGE_MCAST_PASS;
+	if (flags == b->rules.flags)
+		return;
+	b->rules.flags = flags;
+	(void)dp_bridge_rules_set(c->dp, ctl_index(c, b), &b->rules);
+}
+
 void ports_bridge_shut(struct ctl *c, struct ctl_bridge *b)
 {
 	if (!b->is_open)

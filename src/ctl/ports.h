@@ -32,6 +32,12 @@ void ports_bridge_rules(struct ctl *c, struct ctl_bridge *b, const struct plan_b
  */
 void ports_check_queues(struct ctl *c, struct ctl_port *p);
 
+/*
+ * Before a view is published: the rules of an open bridge leave to the kernel what
+ * the view will not forward, if it snoops. What ends does so after the view.
+ */
+void ports_bridge_snoop(struct ctl *c, struct ctl_bridge *b);
+
 /* Leaves the bridge's multicast to the kernel, or no longer, as b->mcast says. */
 void ports_bridge_mcast(struct ctl *c, struct ctl_bridge *b);
 

@@ -631,6 +631,10 @@ static int apply(struct ctl *c, struct plan *plan)
 			err = -ENOMEM;
 	}
 	c->statics_wanted = false;
+	for (uint32_t i = 0; i < XB_MAX_BRIDGES; i++) {
+		if (c->bridge[i].is_used)
+			ports_bridge_snoop(c, &c->bridge[i]);
+	}
 	if (changed || !dp_view(c->dp)) {
 		int e = reconcile_publish(c);
 

@@ -582,10 +582,12 @@ static void snooping_and_versions_that_are_new_make_groups_unread(void **state)
 	assert_int_equal(b->mcast.pass, MCAST_PASS_NONE);
 	/* What was known of queriers is of the time before. */
 	b->mcast.querier[QUERIER_IP4].is_read = true;
+	b->mcast.counts[QUERIER_IP4] = true;
 	pb.snooping = true;
 	brpoll_plan(ctl, b, &pb);
 	assert_true(ctl->mdb_wanted && ctl->poll_wanted);
 	assert_false(b->mcast.querier[QUERIER_IP4].is_read);
+	assert_false(b->mcast.counts[QUERIER_IP4] || pb.attr.querier4);
 	assert_int_equal(b->mcast.pass, MCAST_PASS_UNREAD);
 }
 

@@ -38,6 +38,8 @@ static struct {
 	uint32_t n_pairs, n_queues;
 	uint32_t n_reads, n_port_reads; /* of the whole FDB, of a port's entries */
 	uint32_t n_rules;
+	uint32_t br_flags[XB_MAX_BRIDGES];
+	int read_error; /* of reading the FDB */
 	bool no_uppers;
 	uint16_t upper[8]; /* that were told last, of whichever port */
 	uint32_t n_uppers, n_uppers_told;
@@ -123,6 +125,7 @@ int dp_bridge_rules_set(struct dp *dp, uint16_t bridge, const struct dp_bridge_r
 	if (open != w.is_open[bridge])
 		step(open ? 'g' : 'G', bridge);
 	w.is_open[bridge] = open;
+	w.br_flags[bridge] = rules->flags;
 	return 0;
 }
 
@@ -139,6 +142,10 @@ void dp_publish(struct dp *dp, struct view *v)
 {
 	(void)dp;
 	step('v', 0);
+	/* A worker drops what a snooping bridge learns from: the rules pass it before. */
+	for (uint32_t i = 0; i < XB_MAX_BRIDGES; i++)
+		assert_true(!v->bridge[i] || !(v->bridge[i]->flags & VB_SNOOPING) ||
+			    !w.is_open[i] || (w.br_flags[i] & XB_BRIDGE_SNOOPING));
 	view_free(w.view);
 	w.view = v;
 }
@@ -241,6 +248,8 @@ int fdbsync_read_ports(struct ctl *c)
 
 int fdbsync_read(struct ctl *c)
 {
+	if (w.read_error)
+		return w.read_error;
 	w.n_reads++;
 	for (uint32_t i = 1; i < XB_MAX_PORTS; i++)
 		c->port[i].fdb_wanted = false;
@@ -410,6 +419,37 @@ static void nothing_is_done_twice(void **state)
 	(void)state;
 	two_ports();
 	expect("again", "");
+}
+
+static void set_snooping(bool on)
+{
+	struct bridge_info *b = &mirror_find(w.c->mirror, BR)->info.bridge;
+
+	b->flags = on ? BRIDGE_MCAST_SNOOPING : 0;
+	b->mcast_router = 1;
+}
+
+/* And what ends to pass does so after the view: see dp_publish(). */
+static void snooping_begins_in_the_rules_and_ends_in_the_view(void **state)
+{
+	const uint32_t both = XB_BRIDGE_SNOOPING | XB_BRIDGE_MCAST_PASS;
+
+	(void)state;
+	two_ports();
+	for (uint32_t i = 0; i < 2; i++) {
+		bool on = !i;
+
+		set_snooping(on);
+		w.c->fdb_wanted = true;
+		w.read_error = -ETIMEDOUT;
+		assert_int_equal(reconcile_run(w.c), -ETIMEDOUT);
+		/* Between the two all multicast is the kernel's, however long that lasts. */
+		assert_int_equal(w.br_flags[0] & both, both);
+		assert_int_equal(!!(w.view->bridge[0]->flags & VB_SNOOPING), on);
+		w.read_error = 0;
+		assert_int_equal(reconcile_run(w.c), 0);
+		assert_int_equal(w.br_flags[0] & both, on ? both : 0);
+	}
 }
 
 static void the_whole_fdb_is_read_for_a_bridge_and_not_for_a_port(void **state)
@@ -726,6 +766,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(nothing_is_done_twice, setup, teardown),
+		cmocka_unit_test_setup_teardown(snooping_begins_in_the_rules_and_ends_in_the_view,
+						setup, teardown),
 		cmocka_unit_test_setup_teardown(
 			the_whole_fdb_is_read_for_a_bridge_and_not_for_a_port, setup, teardown),
 		cmocka_unit_test_setup_teardown(rules_are_set_when_they_are_others, setup,
