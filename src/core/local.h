@@ -124,7 +124,7 @@ enum local_rest {
  */
 unsigned int local_settle(struct local *l, const struct model *m, uint64_t now_ns,
 			  uint64_t grace_ns, const struct local_ops *ops);
-#define LOCAL_ASK_MAX 1024
+#define LOCAL_ASK_MAX 64 /* each may wait for a lock of the kernel's */
 
 /* True if something waits to be settled. */
 bool local_waits(const struct local *l);

@@ -160,8 +160,11 @@ static int ask(void *arg, uint64_t key, uint16_t *slot)
 	struct settling *s = arg;
 	struct answer a = { .s = s, .vid = (uint16_t)(key >> 48) };
 	struct mac mac = mac_from_u64(key & 0xffffffffffffULL);
-	int err = rtsock_neigh(s->c->rt, s->b->ifindex, a.vid, &mac, take_answer, &a);
+	int err;
 
+	/* Others may hold the lock that the answer needs. */
+	ctl_alive(s->c);
+	err = rtsock_neigh(s->c->rt, s->b->ifindex, a.vid, &mac, take_answer, &a);
 	if (err)
 		return err == -ENOENT ? 0 : err;
 	*slot = a.slot;
