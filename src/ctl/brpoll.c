@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <errno.h>
 #include <string.h>
 
 #include "ctl/mcast.h"
@@ -7,6 +8,8 @@
 #include "ctl/rtsock.h"
 #include "ctl/state.h"
 #include "util/clock.h"
+
+#define ADDRESS_TRIES 4
 
 /* Router ports are read with all groups: a large table is read less often. */
 #define ROUTERS_PAUSE_NS NSEC_PER_SEC
@@ -87,9 +90,23 @@ static void read_queriers(struct ctl *c, struct ctl_bridge *b, const struct mcas
 		mdbsync_set_router(c, b->host_slot, mcast_host_router_flags(&l->info.bridge));
 }
 
+/* -EINTR: addresses changed meanwhile, and may change again. */
+static int read_addresses(struct ctl *c, struct asked *a)
+{
+	int err = -EINTR;
+
+	for (uint32_t i = 0; err == -EINTR && i < ADDRESS_TRIES; i++) {
+		ctl_alive(c);
+		memset(a->address, 0, sizeof(a->address));
+		err = rtsock_dump(c->rt, RTREQ_ADDRS6, take_address, NULL, a);
+	}
+	return err;
+}
+
 static void ask_queriers(struct ctl *c, struct asked *a, const bool *told)
 {
 	bool is_asking = false;
+	int err = 0;
 
 	for (uint32_t i = 0; i < XB_MAX_BRIDGES; i++) {
 		const struct ctl_bridge *b = &c->bridge[i];
@@ -98,12 +115,17 @@ static void ask_queriers(struct ctl *c, struct asked *a, const bool *told)
 
 		is_asking = is_asking || (l && (l->info.bridge.flags & BRIDGE_MCAST_QUERIER));
 	}
-	/* Without them it is as if it had not been asked: the last reading holds. */
-	if (is_asking && rtsock_dump(c->rt, RTREQ_ADDRS6, take_address, NULL, a))
-		return;
+	if (is_asking)
+		err = read_addresses(c, a);
 	for (uint32_t i = 0; i < XB_MAX_BRIDGES; i++) {
-		if (told[i] && is_snooping(&c->bridge[i]))
-			read_queriers(c, &c->bridge[i], &a->address[i]);
+		struct querier *q = &c->bridge[i].mcast.querier[QUERIER_IP6];
+
+		if (!told[i] || !is_snooping(&c->bridge[i]))
+			continue;
+		read_queriers(c, &c->bridge[i], &a->address[i]);
+		/* Without addresses nobody knows whether it asks by itself. */
+		if (err && q->is_on)
+			q->is_read = false;
 	}
 }
 
@@ -137,6 +159,8 @@ void brpoll_ask(struct ctl *c)
 		if (!b->is_used || !b->ifindex)
 			continue;
 		a.has_told = false;
+		/* Others may hold the lock that the answer needs. */
+		ctl_alive(c);
 		(void)rtsock_link(c->rt, b->ifindex, take_link, &a);
 		told[i] = a.has_told;
 	}

@@ -39,10 +39,13 @@ static struct {
 	int error;          /* of reading the table */
 	struct bridge_info bridge;
 	struct link_info link;
+	int address_error; /* of reading addresses */
+	uint32_t n_address_errors, n_address_dumps;
 } kernel;
 
 static struct {
 	char steps[64];
+	uint32_t n_beats;
 } plane;
 
 static struct ctl *ctl;
@@ -125,6 +128,16 @@ int rtsock_dump(struct rtsock *s, enum rtreq_dump what, rtsock_fn fn, void (*tic
 	int err = 0;
 
 	(void)s;
+	if (what == RTREQ_ADDRS6) {
+		bool is_failing = kernel.n_address_dumps++ < kernel.n_address_errors;
+		struct rtmsg_info i = { .type = RTMSG_ADDR };
+
+		i.addr.ifindex = BR_IF;
+		i.addr.is_usable = true;
+		memcpy(i.addr.address, kernel.bridge.querier[QUERIER_IP6].address,
+		       sizeof(i.addr.address));
+		return is_failing ? kernel.address_error : fn(arg, &i, NULL);
+	}
 	if (what != RTREQ_MDB)
 		return 0;
 	kernel.n_dumps++;
@@ -150,6 +163,9 @@ int rtsock_link(struct rtsock *s, uint32_t ifindex, rtsock_fn fn, void *arg)
 
 	(void)s;
 	assert_int_equal(ifindex, BR_IF);
+	/* The answer may wait for a lock. */
+	assert_true(plane.n_beats > 0);
+	plane.n_beats = 0;
 	i.link = kernel.link;
 	i.link.ifindex = BR_IF;
 	i.link.present = LINK_HAS_BRIDGE;
@@ -172,6 +188,7 @@ void ctl_read_events(struct ctl *c)
 void ctl_alive(struct ctl *c)
 {
 	(void)c;
+	plane.n_beats++;
 }
 
 /* ---- the rest of the daemon ---- */
@@ -456,6 +473,46 @@ static void what_bridges_do_not_tell_wants_a_plan(void **state)
 	assert_true(ctl->plan_wanted);
 }
 
+static void without_addresses_only_the_own_querier_of_ipv6_is_unknown(void **state)
+{
+	static const struct {
+		const char *name;
+		int error;
+		uint32_t n_errors;
+		bool is_on, is_read6;
+		uint32_t n_dumps;
+	} rows[] = {
+		{ "all", 0, 0, true, true, 1 },
+		{ "no querier", -ETIMEDOUT, 9, false, true, 0 },
+		{ "none", -ETIMEDOUT, 9, true, false, 1 },
+		{ "at the second try", -EINTR, 1, true, true, 2 },
+		{ "changing always", -EINTR, 99, true, false, 4 },
+	};
+	const struct querier *q = ctl->bridge[0].mcast.querier;
+
+	(void)state;
+	kernel.bridge.querier[QUERIER_IP6].address[0] = 0xfe;
+	for (size_t i = 0; i < N_ELEM(rows); i++) {
+		kernel.bridge.flags = rows[i].is_on ? BRIDGE_MCAST_QUERIER : 0;
+		kernel.address_error = rows[i].error;
+		kernel.n_address_errors = rows[i].n_errors;
+		kernel.n_address_dumps = 0;
+		memset(ctl->bridge[0].mcast.querier, 0, sizeof(ctl->bridge[0].mcast.querier));
+		ctl->port[HOST].router = 0;
+		kernel.bridge.mcast_router = 2;
+		ctl->poll_wanted = true;
+		brpoll_ask(ctl);
+		if (!q[QUERIER_IP4].is_read || q[QUERIER_IP6].is_read != rows[i].is_read6 ||
+		    kernel.n_address_dumps != rows[i].n_dumps)
+			fail_msg("%s: %u dumps, IPv4 %d, IPv6 %d", rows[i].name,
+				 kernel.n_address_dumps, q[QUERIER_IP4].is_read,
+				 q[QUERIER_IP6].is_read);
+		assert_int_equal(ctl->port[HOST].router, MP_ROUTER4 | MP_ROUTER6 | MP_ROUTER_L2);
+		if (rows[i].is_read6 && rows[i].is_on)
+			assert_int_equal(q[QUERIER_IP6].address, QUERIER_ADDRESS_YES);
+	}
+}
+
 /* What the poll sees first is in a notification that waits, and finds nothing new then. */
 static void a_change_that_the_poll_sees_first_is_a_change(void **state)
 {
@@ -604,6 +661,7 @@ int main(void)
 		T(routers_are_asked_for_when_one_is_told_of),
 		T(the_bridge_itself_is_a_router_when_it_is_told_to),
 		T(what_bridges_do_not_tell_wants_a_plan),
+		T(without_addresses_only_the_own_querier_of_ipv6_is_unknown),
 		T(a_change_that_the_poll_sees_first_is_a_change),
 		T(the_first_reason_that_holds_is_told),
 		T(the_kernel_decides_before_a_view_and_a_worker_after_it),
