@@ -471,6 +471,18 @@ static void what_bridges_do_not_tell_wants_a_plan(void **state)
 	ctl->poll_wanted = true;
 	brpoll_ask(ctl);
 	assert_true(ctl->plan_wanted);
+	/* Asked for before its notification is read, which changes nothing then. */
+	ctl->plan_wanted = false;
+	kernel.bridge.igmp_version = 3;
+	ctl->poll_wanted = true;
+	brpoll_ask(ctl);
+	assert_true(ctl->plan_wanted);
+	/* A querier's timer runs. */
+	ctl->plan_wanted = false;
+	kernel.bridge.querier[QUERIER_IP4].left_ns = 1;
+	ctl->poll_wanted = true;
+	brpoll_ask(ctl);
+	assert_false(ctl->plan_wanted);
 }
 
 static void without_addresses_only_the_own_querier_of_ipv6_is_unknown(void **state)
