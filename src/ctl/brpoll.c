@@ -12,8 +12,9 @@
 #define ADDRESS_TRIES 4
 
 /* Router ports are read with all groups: a large table is read less often. */
-#define ROUTERS_PAUSE_NS NSEC_PER_SEC
-#define ROUTERS_SHARE    50 /* of the time goes into it at most, as one to this number */
+#define ROUTERS_PAUSE_NS  NSEC_PER_SEC
+#define ROUTERS_URGENT_NS (100 * NSEC_PER_MSEC) /* between those that something was told of */
+#define ROUTERS_SHARE     50 /* of the time goes into it at most, as one to this number */
 
 static bool is_snooping(const struct ctl_bridge *b)
 {
@@ -132,7 +133,8 @@ static void ask_queriers(struct ctl *c, struct asked *a, const bool *told)
 static void ask_routers(struct ctl *c)
 {
 	uint64_t from_ns = clock_now_ns(), cost_ns;
-	bool is_needed = c->routers_wanted;
+	bool is_urgent = c->routers_wanted && c->now_ns >= c->routers_urgent_ns;
+	bool is_needed = is_urgent;
 
 	for (uint32_t i = 0; i < XB_MAX_BRIDGES && c->now_ns >= c->routers_next_ns; i++)
 		is_needed = is_needed || (is_snooping(&c->bridge[i]) && c->bridge[i].n_receive);
@@ -140,6 +142,8 @@ static void ask_routers(struct ctl *c)
 		return;
 	c->routers_wanted = mdbsync_read_routers(c) != 0;
 	cost_ns = clock_now_ns() - from_ns;
+	if (is_urgent)
+		c->routers_urgent_ns = c->now_ns + cost_ns + ROUTERS_URGENT_NS;
 	c->routers_next_ns = c->now_ns + ROUTERS_PAUSE_NS / 2;
 	if (cost_ns * ROUTERS_SHARE > ROUTERS_PAUSE_NS)
 		c->routers_next_ns = c->now_ns + cost_ns * ROUTERS_SHARE;
@@ -150,8 +154,11 @@ void brpoll_ask(struct ctl *c)
 	struct asked a = { .c = c };
 	bool told[XB_MAX_BRIDGES] = { false };
 
-	if (!c->poll_wanted)
+	if (!c->poll_wanted) {
+		if (c->routers_wanted)
+			ask_routers(c);
 		return;
+	}
 	c->poll_wanted = false;
 	for (uint32_t i = 0; i < XB_MAX_BRIDGES; i++) {
 		const struct ctl_bridge *b = &c->bridge[i];
@@ -203,7 +210,6 @@ enum mcast_pass brpoll_pass(const struct ctl *c, const struct ctl_bridge *b)
 	const struct ctl_mcast *m = &b->mcast;
 	uint64_t now_ns = clock_now_ns();
 
-	(void)c;
 	if (!m->snooping)
 		return MCAST_PASS_NONE;
 	if (m->vlan_snooping)
@@ -215,7 +221,8 @@ enum mcast_pass brpoll_pass(const struct ctl *c, const struct ctl_bridge *b)
 		return MCAST_PASS_ROUTERS;
 	if (m->is_full)
 		return MCAST_PASS_LIMIT;
-	if (!m->has_mdb)
+	/* Of routers that were told of nobody knows more until they are read. */
+	if (!m->has_mdb || c->routers_wanted)
 		return MCAST_PASS_UNREAD;
 	for (uint32_t q = 0; q < QUERIER_N; q++) {
 		if (querier_state(&m->querier[q], now_ns, NULL) == QUERIER_DOUBT)

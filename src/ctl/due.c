@@ -62,6 +62,8 @@ uint64_t due_ns(const struct ctl *c)
 		earlier(&due, soonest);
 	if (c->guard)
 		earlier(&due, c->guard_at_ns + DUE_GUARD_NS);
+	if (c->routers_wanted)
+		earlier(&due, c->routers_urgent_ns);
 	earlier(&due, c->checked_ns + DUE_CHECK_NS);
 	for (uint32_t i = 0; i < XB_MAX_BRIDGES; i++) {
 		const struct ctl_bridge *b = &c->bridge[i];

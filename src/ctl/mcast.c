@@ -32,7 +32,7 @@ const char *mcast_pass_text(enum mcast_pass pass)
 		[MCAST_PASS_ROUTERS] =
 			"with its mcast_router 0 the kernel does not tell router ports",
 		[MCAST_PASS_LIMIT] = "it has more members of groups than fit",
-		[MCAST_PASS_UNREAD] = "its groups have not been read yet",
+		[MCAST_PASS_UNREAD] = "its groups or router ports have not been read yet",
 		[MCAST_PASS_QUERIER] = "whether the kernel counts a querier is in doubt",
 	};
 

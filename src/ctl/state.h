@@ -196,8 +196,8 @@ struct ctl {
 	bool mdb_wanted; /* so have all bridges' multicast groups */
 	uint64_t mdb_at_ns, mdb_next_ns;
 	bool poll_wanted;    /* what bridges do not tell has to be asked for */
-	bool routers_wanted; /* router ports too, at once */
-	uint64_t routers_next_ns;
+	bool routers_wanted; /* router ports too, soon: multicast passes */
+	uint64_t routers_next_ns, routers_urgent_ns; /* not before, and not even if wanted */
 	bool is_growing;     /* a table is: fdb_maintain() has to be called soon */
 	bool is_writing;     /* stations wait for the next batch to the kernel */
 	bool statics_wanted; /* static entries of the file may have changed */

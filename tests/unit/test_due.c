@@ -53,6 +53,12 @@ static void groups_are_unread(void)
 	c->mdb_wanted = true;
 }
 
+static void routers_are_wanted(void)
+{
+	c->routers_wanted = true;
+	c->routers_urgent_ns = NOW + 70 * MSEC;
+}
+
 static void a_querier_ends(void)
 {
 	c->bridge[5].is_used = true;
@@ -137,6 +143,7 @@ static const struct {
 } rows[] = {
 	{ "nothing",                   nothing,                  1000, 1000 },
 	{ "the guard has looked",      guard_just_looked,        1000, 1000 },
+	{ "routers are wanted",        routers_are_wanted,       70, 70 },
 	{ "the guard will look",       guard_looked_a_while_ago, 100, 100 },
 	{ "the guard is late",         guard_is_late,            10, 10 },
 	{ "the guard could not look",  guard_failed,             50, 50 },

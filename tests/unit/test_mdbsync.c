@@ -433,6 +433,37 @@ static void routers_are_asked_for_when_one_is_told_of(void **state)
 	assert_int_equal(router_flags(2), 0);
 }
 
+static void tell_router(uint32_t ifindex)
+{
+	start_mdb(RTM_NEWMDB);
+	put_router(ifindex, false, false);
+	tell();
+}
+
+/* All groups are read with them: many notifications must not make that all we do. */
+static void routers_that_are_told_of_often_are_read_ten_times_a_second(void **state)
+{
+	(void)state;
+	ctl->bridge[0].mcast.has_mdb = true;
+	tell_router(PORT_IF(1));
+	brpoll_ask(ctl);
+	assert_int_equal(kernel.n_dumps, 1);
+	assert_int_not_equal(brpoll_pass(ctl, &ctl->bridge[0]), MCAST_PASS_UNREAD);
+	for (uint32_t ms = 0; ms < 100; ms += 10) {
+		tell_router(PORT_IF(2));
+		brpoll_ask(ctl);
+		assert_int_equal(kernel.n_dumps, 1);
+		assert_int_equal(brpoll_pass(ctl, &ctl->bridge[0]), MCAST_PASS_UNREAD);
+		ctl->now_ns += 10 * 1000000ULL;
+	}
+	/* However long the first reading took. No other news is needed for it. */
+	ctl->now_ns = ctl->routers_urgent_ns;
+	assert_false(ctl->poll_wanted);
+	brpoll_ask(ctl);
+	assert_int_equal(kernel.n_dumps, 2);
+	assert_int_not_equal(brpoll_pass(ctl, &ctl->bridge[0]), MCAST_PASS_UNREAD);
+}
+
 static void the_bridge_itself_is_a_router_when_it_is_told_to(void **state)
 {
 	struct querier_info *q = kernel.bridge.querier;
@@ -671,6 +702,7 @@ int main(void)
 		T(a_member_that_leaves_while_the_table_is_told_makes_it_read_again),
 		T(a_table_that_cannot_be_read_leaves_multicast_to_the_kernel),
 		T(routers_are_asked_for_when_one_is_told_of),
+		T(routers_that_are_told_of_often_are_read_ten_times_a_second),
 		T(the_bridge_itself_is_a_router_when_it_is_told_to),
 		T(what_bridges_do_not_tell_wants_a_plan),
 		T(without_addresses_only_the_own_querier_of_ipv6_is_unknown),
