@@ -86,13 +86,19 @@ struct reading {
 	uint32_t n_datagrams;
 	struct mdb_info *member;
 	uint32_t n, size;
+	uint32_t n_of[XB_MAX_BRIDGES];
 	uint16_t router[XB_MAX_PORTS];
 };
 
 static int keep_member(void *arg, const struct mdb_info *m)
 {
 	struct reading *r = arg;
+	uint32_t *n_of = &r->n_of[ctl_index(r->c, r->b)];
 
+	/* The first one too many tells that there are too many. */
+	if (*n_of > XB_MAX_MDB)
+		return 0;
+	++*n_of;
 	if (r->n == r->size) {
 		uint32_t size = r->size ? r->size * 2 : 256;
 		struct mdb_info *v = realloc(r->member, size * sizeof(*v));
@@ -124,7 +130,8 @@ static int keep(void *arg, const struct rtmsg_info *i, const struct nlmsghdr *h)
 	r->b = i->type == RTMSG_MDB ? ctl_bridge_by_ifindex(r->c, i->mdb.ifindex) : NULL;
 	if (!r->b)
 		return 0;
-	if (!r->routers_only)
+	/* What a bridge has that does not snoop is read when it does. */
+	if (!r->routers_only && r->b->mcast.snooping)
 		err = rtmsg_mdb(h, keep_member, r);
 	return err ? err : rtmsg_routers(h, keep_router, r);
 }
@@ -170,7 +177,7 @@ static void apply_members(struct ctl *c, const struct reading *r)
 		if (!b->is_used || b->source != CONF_SOURCE_KERNEL)
 			continue;
 		model_mdb_clear(c->model, (uint16_t)i);
-		b->mcast.is_full = false;
+		b->mcast.is_full = r->n_of[i] > XB_MAX_MDB;
 		b->mcast.has_mdb = true;
 	}
 	for (uint32_t i = 0; i < r->n; i++) {
@@ -192,6 +199,7 @@ static int read_once(struct ctl *c, struct reading *r)
 
 	r->n = 0;
 	r->n_datagrams = 0;
+	memset(r->n_of, 0, sizeof(r->n_of));
 	memset(r->router, 0, sizeof(r->router));
 	ctl_read_events(c);
 	n_ends = c->stats.n_mdb_ends;

@@ -30,6 +30,7 @@ struct member {
 static struct {
 	struct member member[16];
 	uint32_t n, n_dumps;
+	uint32_t n_more; /* members 232.x, of port 7 */
 	struct {
 		uint32_t ifindex;
 		bool ip4, ip6;
@@ -64,19 +65,24 @@ static void start_mdb(uint16_t type)
 	start(type, &pm, sizeof(pm));
 }
 
-static void put_member(const struct member *m)
+static void put_group(uint32_t ifindex, uint32_t ip4)
 {
-	struct br_mdb_entry e = { .ifindex = m->ifindex };
+	struct br_mdb_entry e = { .ifindex = ifindex };
 	size_t at[3];
 
 	e.addr.proto = htons(0x0800);
-	e.addr.u.ip4 = htonl(0xef010100U | m->group);
+	e.addr.u.ip4 = htonl(ip4);
 	at[0] = nest(MDBA_MDB);
 	at[1] = nest(MDBA_MDB_ENTRY);
 	at[2] = nest(MDBA_MDB_ENTRY_INFO);
 	raw(&e, sizeof(e));
 	for (int i = 2; i >= 0; i--)
 		nest_end(at[i]);
+}
+
+static void put_member(const struct member *m)
+{
+	put_group(m->ifindex, 0xef010100U | m->group);
 }
 
 static void put_router(uint32_t ifindex, bool ip4, bool ip6)
@@ -148,6 +154,11 @@ int rtsock_dump(struct rtsock *s, enum rtreq_dump what, rtsock_fn fn, void (*tic
 		put_member(&kernel.member[i]);
 		err = answer(fn, arg);
 		tick(arg);
+	}
+	for (uint32_t i = 0; !err && i < kernel.n_more; i++) {
+		start_mdb(RTM_GETMDB);
+		put_group(PORT_IF(7), 0xe8000000U + i);
+		err = answer(fn, arg);
 	}
 	for (uint32_t i = 0; !err && i < kernel.n_routers; i++) {
 		start_mdb(RTM_GETMDB);
@@ -394,6 +405,32 @@ static void a_table_that_cannot_be_read_leaves_multicast_to_the_kernel(void **st
 	ctl->mdb_wanted = true;
 	mdbsync_run(ctl);
 	assert_true(ctl->bridge[0].mcast.has_mdb);
+}
+
+/* Of ports that we do not know even, so that it is the reading that ends. */
+static void no_more_members_are_read_than_fit(void **state)
+{
+	struct ctl_mcast *m = &ctl->bridge[0].mcast;
+
+	(void)state;
+	for (uint32_t more = 0; more < 2; more++) {
+		kernel.n_more = XB_MAX_MDB + more;
+		ctl->mdb_wanted = true;
+		mdbsync_run(ctl);
+		assert_true(m->has_mdb);
+		assert_int_equal(m->is_full, more);
+	}
+}
+
+static void members_of_a_bridge_that_does_not_snoop_are_not_kept(void **state)
+{
+	(void)state;
+	kernel_has(PORT_IF(1), 1);
+	ctl->bridge[0].mcast.snooping = false;
+	ctl->mdb_wanted = true;
+	mdbsync_run(ctl);
+	assert_int_equal(slots(1), 0);
+	assert_false(ctl->mdb_wanted);
 }
 
 /* ---- routers and queriers ---- */
@@ -701,6 +738,8 @@ int main(void)
 		T(what_the_table_does_not_have_is_gone),
 		T(a_member_that_leaves_while_the_table_is_told_makes_it_read_again),
 		T(a_table_that_cannot_be_read_leaves_multicast_to_the_kernel),
+		T(no_more_members_are_read_than_fit),
+		T(members_of_a_bridge_that_does_not_snoop_are_not_kept),
 		T(routers_are_asked_for_when_one_is_told_of),
 		T(routers_that_are_told_of_often_are_read_ten_times_a_second),
 		T(the_bridge_itself_is_a_router_when_it_is_told_to),
