@@ -395,6 +395,58 @@ static void multicast_options_reach_the_model(void **state)
 	world_fini(&w);
 }
 
+/* ---- ARP and ND, tunnels ---- */
+
+static void the_port_that_arp_and_nd_go_to_the_kernel_for_is_named(void **state)
+{
+	/* Of p2 of three ports, with VLANs that suppress or map to a tunnel. */
+	static const struct {
+		const char *name;
+		uint32_t flags, n_suppress, n_tunnel;
+		uint32_t want; /* the port */
+		enum path_reason reason;
+	} rows[] = {
+		/* clang-format off */
+		{ "none of them",                 0,                          1, 1, 0, PATH_NONE },
+		{ "neigh_suppress",               BRPORT_NEIGH_SUPPRESS,      0, 0, 12, PATH_NONE },
+		{ "proxy_arp",                    BRPORT_PROXYARP,            0, 0, 12, PATH_NONE },
+		{ "proxy_arp_wifi",               BRPORT_PROXYARP_WIFI,       0, 0, 12, PATH_NONE },
+		{ "neigh_vlan_suppress",          BRPORT_NEIGH_VLAN_SUPPRESS, 1, 0, 12, PATH_NONE },
+		{ "neigh_vlan_suppress in none",  BRPORT_NEIGH_VLAN_SUPPRESS, 0, 0, 0, PATH_NONE },
+		{ "vlan_tunnel",                  BRPORT_VLAN_TUNNEL,         0, 1, 0, PATH_VLAN_TUNNEL },
+		{ "vlan_tunnel without a tunnel", BRPORT_VLAN_TUNNEL,         0, 0, 0, PATH_NONE },
+		/* clang-format on */
+	};
+
+	(void)state;
+	for (size_t k = 0; k < N_ELEM(rows); k++) {
+		struct mirror_vlans *v = calloc(1, sizeof(*v));
+		struct rtmsg_info br = bridge_msg();
+		struct world w;
+		struct plan *p;
+
+		world_init(&w, NULL);
+		tell(&w, &br);
+		for (uint32_t n = 1; n <= 3; n++) {
+			struct rtmsg_info i = port_msg(n, "");
+
+			i.link.brport.flags |= n == 2 ? rows[k].flags : 0;
+			tell(&w, &i);
+		}
+		assert_non_null(v);
+		v->n_suppress = rows[k].n_suppress;
+		v->n_tunnel = rows[k].n_tunnel;
+		mirror_find(w.m, 12)->vlans = v;
+		p = plan_of(&w, NULL);
+		if (p->bridge[0].neigh != rows[k].want ||
+		    p->bridge[0].port[1].reason != rows[k].reason)
+			fail_msg("%s: %u, %s", rows[k].name, p->bridge[0].neigh,
+				 path_name(p->bridge[0].port[1].reason));
+		plan_free(p);
+		world_fini(&w);
+	}
+}
+
 /* ---- backup ports ---- */
 
 static void port_with_backup(struct world *w, uint32_t flags, bool carrier)
@@ -726,6 +778,7 @@ int main(void)
 		cmocka_unit_test(a_new_bridge_is_a_member_of_its_default_pvid),
 		cmocka_unit_test(one_port_or_option_can_keep_the_whole_bridge_on_the_kernel_path),
 		cmocka_unit_test(multicast_options_reach_the_model),
+		cmocka_unit_test(the_port_that_arp_and_nd_go_to_the_kernel_for_is_named),
 		cmocka_unit_test(a_port_is_down_when_it_is_not_up_or_has_no_carrier),
 		cmocka_unit_test(a_backup_port_that_left_is_none_when_it_comes_again),
 		cmocka_unit_test(hold_time_is_the_forward_delay_while_the_topology_changes),
