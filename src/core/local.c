@@ -389,10 +389,9 @@ void local_untold(struct local *l, uint64_t key, uint64_t now_ns)
 
 	if (w && (w->what == LOCAL_WORD_GONE || w->what == LOCAL_WORD_EXCEPTION))
 		return;
-	if (local_is_owned(l, key & LOCAL_MAC_MASK))
+	/* No device's yet: it was told a moment ago, and the link that explains it may follow. */
+	if (w || local_is_owned(l, key & LOCAL_MAC_MASK))
 		remember(l, key, LOCAL_WORD_GONE, 0, now_ns);
-	else if (w)
-		forget(l, w);
 }
 
 /* What is to become of a word that contradicts. */
@@ -447,6 +446,9 @@ static bool settle_stored(struct settling *s, struct local_word_told *w)
 
 static bool settle_waiting(struct settling *s, struct local_word_told *w)
 {
+	if (w->what == LOCAL_WORD_GONE && !local_is_owned(s->l, w->key & LOCAL_MAC_MASK) &&
+	    s->now_ns - w->since_ns < s->grace_ns)
+		return false;
 	if (!is_explained(s, w)) {
 		if (s->now_ns - w->since_ns < s->grace_ns || s->n_asked == LOCAL_ASK_MAX)
 			return false;

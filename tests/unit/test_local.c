@@ -360,6 +360,24 @@ static void what_was_added_and_removed_at_once_is_not_stored(void **state)
 	assert_int_equal(kernel.n_asked, 0);
 }
 
+/* A device gets an address and loses its entry before its link message is taken in. */
+static void what_went_before_its_device_was_known_is_an_exception(void **state)
+{
+	(void)state;
+	bridge();
+	port(1);
+	assert_int_equal(local_told(l, m, key(0, 7), 1, now), LOCAL_OTHER);
+	local_untold(l, key(0, 7), now);
+	local_settle(l, m, now, GRACE, &ops);
+	own(1, 7);
+	publish();
+	now += GRACE;
+	local_settle(l, m, now, GRACE, &ops);
+	publish();
+	assert_true(local_is_owner(l, key(0, 7), 1));
+	assert_false(local_has(l, m, key(0, 7)));
+}
+
 /* What happens, in words: j, p: port 1 joins VLAN 30, leaves 10; a: its address becomes a7. */
 static void happen(char what)
 {
@@ -603,6 +621,7 @@ int main(void)
 		T(an_exception_ends_with_the_membership),
 		T(the_kernel_is_believed_and_not_the_message),
 		T(what_a_user_added_is_stored),
+		T(what_went_before_its_device_was_known_is_an_exception),
 		T(what_was_added_and_removed_at_once_is_not_stored),
 		T(messages_may_come_in_any_order),
 		T(an_explanation_that_comes_late_puts_it_right),
