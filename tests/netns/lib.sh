@@ -23,7 +23,8 @@
 #	told TEXT		the history has a line with this text
 #	port_stat PORT JQ	a number of `xbridgectl stats`, as in .rx_frames
 #	fdb_port kernel|user MAC	the port on which that table has the station
-#	wait_for SECONDS COMMAND...	until it succeeds; fails the test if it does not
+#	wait_for SECONDS COMMAND...	until it succeeds; fails the test if it does not.
+#					XB_PATIENCE times as long on an emulated machine
 #	gen NAME ARGUMENT...		xbgen in a namespace
 #	recv_start NAME ID ARGUMENT...	a receiver on eth0 there, ready when it returns
 #	recv_end ID			waits for its end; result in $T/ID.json
@@ -41,6 +42,10 @@
 #	frames_are_home			true when no frame is on its way in the daemon
 #	measured TEXT...		a result that is shown when the test passes
 #	need COMMAND			skips the test without it
+#	dhcp_need			skips the test without a DHCP server and client
+#	dhcp_serve			a DHCP server on br0
+#	dhcp_lease NAME			a client on eth0 there, which loses its
+#					addresses, gets one; or the test fails
 #	fail MESSAGE, skip MESSAGE, equal WHAT GOT WANT
 set -u
 
@@ -73,7 +78,7 @@ equal()
 
 wait_for()
 {
-	local end=$((SECONDS + $1))
+	local end=$((SECONDS + $1 * ${XB_PATIENCE:-1}))
 	shift
 	until "$@" >/dev/null 2>&1; do
 		[ $SECONDS -lt $end ] || fail "waited in vain for: $*"
@@ -328,6 +333,38 @@ sent_field()
 need()
 {
 	command -v "$1" >/dev/null || skip "needs $1"
+}
+
+dhcp_need()
+{
+	need dnsmasq
+	busybox --list 2>/dev/null | grep -qx udhcpc || skip "needs busybox with udhcpc"
+}
+
+dhcp_serve()
+{
+	nsenter --net="$(ns_path sw)" -- dnsmasq --keep-in-foreground --conf-file=/dev/null --port=0 \
+		--interface=br0 --bind-interfaces --dhcp-range=10.77.0.100,10.77.0.110,255.255.255.0,1h \
+		--dhcp-authoritative --no-ping --user=root --pid-file="$T/dnsmasq.pid" \
+		--dhcp-leasefile="$T/leases" --log-facility=- >"$T/dnsmasq" 2>&1 &
+	pids+=("$!")
+	wait_for 5 grep -q 'DHCP, IP range' "$T/dnsmasq"
+	cat >"$T/lease.sh" <<-'LEASE'
+		#!/bin/sh
+		[ "$1" = bound ] && echo "$ip" >"$LEASE_FILE"
+		exit 0
+	LEASE
+	chmod +x "$T/lease.sh"
+}
+
+dhcp_lease()
+{
+	local name=$1
+	in_ns "$name" ip addr flush dev eth0
+	LEASE_FILE=$T/lease.$name in_ns "$name" busybox udhcpc -i eth0 -f -n -q -t 5 -T 1 \
+		-s "$T/lease.sh" >"$T/udhcpc" 2>&1 || fail "no lease: $(cat "$T/udhcpc" "$T/dnsmasq")"
+	grep -q '^10\.77\.0\.1[01][0-9]$' "$T/lease.$name" || fail "lease: $(cat "$T/lease.$name")"
+	grep -q "$(host_mac "${name#h}")" "$T/leases" || fail "leases: $(cat "$T/leases")"
 }
 
 measured()

@@ -5,10 +5,10 @@
 # captures and promiscuity, a macvlan, a DHCP server for a client behind a port.
 . "$(dirname "$0")/lib.sh"
 
-for tool in jq dnsmasq tcpdump ping; do
-	type $tool >/dev/null 2>&1 || skip "needs $tool"
+for tool in jq tcpdump ping; do
+	need $tool
 done
-busybox --list 2>/dev/null | grep -qx udhcpc || skip "needs busybox with udhcpc"
+dhcp_need
 
 promiscuity_is()
 {
@@ -119,22 +119,7 @@ fi
 
 echo "== DHCP from br0 to a client behind a port, with snooping"
 in_ns sw ip link set br0 type bridge mcast_snooping 1
-nsenter --net="$(ns_path sw)" -- dnsmasq --keep-in-foreground --conf-file=/dev/null --port=0 \
-	--interface=br0 --bind-interfaces --dhcp-range=10.77.0.100,10.77.0.110,255.255.255.0,1h \
-	--dhcp-authoritative --no-ping --user=root --pid-file="$T/dnsmasq.pid" \
-	--dhcp-leasefile="$T/leases" --log-facility=- >"$T/dnsmasq" 2>&1 &
-pids+=("$!")
-wait_for 5 grep -q 'DHCP, IP range' "$T/dnsmasq"
-cat >"$T/lease.sh" <<'LEASE'
-#!/bin/sh
-[ "$1" = bound ] && echo "$ip" >"$LEASE_FILE"
-exit 0
-LEASE
-chmod +x "$T/lease.sh"
-in_ns h4 ip addr flush dev eth0
-LEASE_FILE=$T/lease in_ns h4 busybox udhcpc -i eth0 -f -n -q -t 5 -T 1 -s "$T/lease.sh" >"$T/udhcpc" 2>&1 ||
-	fail "no lease: $(cat "$T/udhcpc" "$T/dnsmasq")"
-grep -q '^10\.77\.0\.1[01][0-9]$' "$T/lease" || fail "lease: $(cat "$T/lease")"
-grep -q "$(host_mac 4)" "$T/leases" || fail "leases: $(cat "$T/leases")"
+dhcp_serve
+dhcp_lease h4
 equal "the daemon's warnings" "$(grep -cE '^<[0-4]>' "$T/daemon.log")" 0
 exit 0
