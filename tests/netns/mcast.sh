@@ -192,9 +192,8 @@ probe()
 		send h2 vlan20 0 1 224.0.0.98
 	fi
 	wait_for 10 watches_over
-	for at in $WATCHED; do
-		sed "s/^/${at%:eth0} /" "$T/seen.$at"
-	done | sort >"$T/$pass.$1"
+	awk '{ at = FILENAME; sub(/.*\/seen\./, "", at); sub(/:eth0$/, "", at); print at, $0 }' \
+		"$T"/seen.* | sort >"$T/$pass.$1"
 	[ -s "$T/$pass.$1" ] || fail "$1: nothing came out"
 }
 
@@ -219,7 +218,10 @@ probe_state()
 		fail "$1: only $(($(port_stat p1 .redirected) - redirected)) frames on the user path"
 	diff "$T/kernel.$1" "$T/daemon.$1" >"$T/diff" ||
 		fail "$1: < kernel, > daemon: $(cat "$T/diff")"
-	reach
+	# An emulated machine starts few programs in a second.
+	case $XB_VLANS$1 in
+	*none | *own | left | other) reach ;;
+	esac
 }
 
 # From nothing known: neighbour discovery and ARP.
@@ -302,9 +304,10 @@ each_got()
 }
 
 # With a querier: VLAN 20 has members of its own, behind a port that has them in both.
+# What the daemon does is equal.
 vlans_are_apart()
 {
-	[ "$XB_VLANS" ] || return 0
+	[ "$XB_VLANS" ] && [ "$pass" = kernel ] || return 0
 	each_got "$1" $COUNT h2:vlan20 5 239.1.1.7 239.1.1.8 ff15::7 ff15::8
 	each_got "$1" 0 h2:vlan20 5 239.1.1.1 239.1.1.9 ff15::9
 	each_got "$1" $COUNT h5 6 239.1.1.5 ff15::5
