@@ -450,6 +450,7 @@ clean_up()
 		kill "$pid" 2>/dev/null
 	done
 	for pid in ${pids[@]+"${pids[@]}"}; do
+		kill -s 0 "$pid" 2>/dev/null || continue
 		timeout 5 tail --pid="$pid" -f /dev/null || kill -s KILL "$pid" 2>/dev/null
 	done
 	for name in ${ns_made[@]+"${ns_made[@]}"}; do
