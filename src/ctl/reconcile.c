@@ -734,6 +734,7 @@ void reconcile_close_all(struct ctl *c)
 
 		if (p->is_used && p->rxvlan_was_on)
 			(void)guard_rxvlan_restore(p->name);
+		free(p->uppers);
 	}
 	for (uint32_t i = 0; i < XB_MAX_BRIDGES; i++) {
 		fdb_free(c->bridge[i].fdb);
