@@ -251,6 +251,13 @@ storm_calm()
 			storm_renamed[i]=0
 			in_ns sw ip link show "$name" >/dev/null 2>&1 || storm_port_again "$i"
 		fi
+		# Another kind of device may have got its name.
+		in_ns "h$i" ip link show eth0 >/dev/null 2>&1 || {
+			in_ns sw ip link del "$name"
+			name=p$i
+			storm_renamed[i]=0
+			storm_port_again "$i"
+		}
 		in_ns sw ip link set "$name" master br0 up 2>/dev/null
 		in_ns "h$i" ip link set eth0 up
 		in_ns sw bridge link set dev "$name" nobackup_port mcast_to_unicast off
