@@ -325,30 +325,51 @@ probe()
 	in_ns sw bridge fdb show br br0 | grep 02:00:00:03 | sed 's/ *$//' | sort >"$T/$1.fdb"
 }
 
-same_as_kernel()
+# compare_probes: 1 and what differs, or 0.
+compare_probes()
 {
-	local i n_user n_frames
-	n_user=$(stats_of '[.ports[].redirected // 0] | add')
-	probe user
-	n_user=$(($(stats_of '[.ports[].redirected // 0] | add') - n_user))
-	{
-		ctl status
-		ctl mdb
-		ctl flood
-	} >"$T/said"
-	daemon_stop || fail "the daemon ended with $?"
-	daemon_pid=''
-	probe kernel
+	local i differs=0
 	for i in $(seq 0 "$STORM_PORTS") fdb; do
 		cmp -s "$T/user.$i" "$T/kernel.$i" && continue
+		differs=1
+		echo "what arrived at $i differs from the kernel's:"
 		diff "$T/kernel.$i" "$T/user.$i" | grep '^<' | cut -c 1-120 | head -n 5
 		diff "$T/kernel.$i" "$T/user.$i" | grep '^>' | cut -c 1-120 | head -n 5
-		cat "$T/said"
-		in_ns sw bridge -d link
-		in_ns sw bridge -d mdb
-		in_ns sw ip -d link show br0
-		in_ns sw bridge fdb show br br0 | grep -v permanent
-		fail "$1: what arrived at $i differs from the kernel's"
+	done
+	return $differs
+}
+
+# What differs once, on a machine that is late, and not again on the same
+# configuration, was no wrong table: it is told, and no failure.
+same_as_kernel()
+{
+	local n_user n_frames try
+	for try in 1 2; do
+		n_user=$(stats_of '[.ports[].redirected // 0] | add')
+		probe user
+		n_user=$(($(stats_of '[.ports[].redirected // 0] | add') - n_user))
+		{
+			ctl status
+			ctl mdb
+			ctl flood
+			ctl fdb show
+			ctl stats
+		} >"$T/said"
+		daemon_stop || fail "the daemon ended with $?"
+		daemon_pid=''
+		probe kernel
+		compare_probes >"$T/differs" && break
+		[ $try = 1 ] || {
+			cat "$T/differs" "$T/said"
+			in_ns sw bridge -d link
+			in_ns sw bridge -d mdb
+			in_ns sw ip -d link show br0
+			in_ns sw bridge fdb show br br0 | grep -v permanent
+			fail "$1: twice other than the kernel's"
+		}
+		measured "$1: differed once: $(tr '\n' ' ' <"$T/differs" | cut -c 1-2000)"
+		daemon_start <<<'heartbeat = 5s'
+		wait_for 20 calm_is_known
 	done
 	n_frames=$(cat "$T"/probe.? | wc -l)
 	[ "$n_user" -ge $((n_frames / 4)) ] || fail "$1: only $n_user of $n_frames on the user path"
