@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "config.h"
+#include "ctl/away.h"
 #include "ctl/ctlsock.h"
 #include "ctl/due.h"
 #include "ctl/guard.h"
@@ -164,6 +165,17 @@ int ctl_read_mirror(struct ctl *c, struct mirror **out)
 	return 0;
 }
 
+/* What is found is a change; what is not read now is read in one of the next rounds. */
+static void look_away(struct ctl *c, struct mirror *m, uint32_t max)
+{
+	struct mirror_reading r = { .m = m, .c = c };
+	int err = away_look(m, &c->away_next, max, &c->plan_wanted, resync_tick, &r);
+
+	c->away_at_ns = c->now_ns;
+	if (err && log_limit_ok(&c->limit_bad, "away", c->now_ns))
+		log_debug("other namespaces could not be looked into: %s", strerror(-err));
+}
+
 /*
  * Reads until nothing waits. After a loss what still waits is older than what was
  * lost: taken in after a dump that has both, it would undo what was lost, and
@@ -205,6 +217,8 @@ static int resync(struct ctl *c)
 			reconcile_link_gone(c, ifindex);
 	}
 	mirror_keep_away(m, c->mirror);
+	c->away_next = 0;
+	look_away(c, m, AWAY_NAMESPACES);
 	mirror_free(c->mirror);
 	c->mirror = m;
 	c->stats.n_resyncs++;
@@ -400,6 +414,8 @@ static void on_tick(evutil_socket_t fd, short what, void *arg)
 	c->now_ns = clock_now_ns();
 	learn_refresh(c);
 	guard_look(c);
+	if (c->now_ns - c->away_at_ns >= DUE_GUARD_NS)
+		look_away(c, c->mirror, AWAY_SLICE);
 	poll_mst(c, false);
 	check_ports(c);
 	ctl_catch_up(c);

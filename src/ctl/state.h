@@ -212,6 +212,8 @@ struct ctl {
 	uint64_t mst_at_ns;
 	bool guard_wanted; /* the guard has to look again */
 	uint64_t guard_at_ns;
+	uint64_t away_at_ns; /* when other namespaces were looked into, */
+	uint32_t away_next;  /* and where to go on */
 	uint64_t checked_ns; /* when it was looked for what is to be tried again */
 	uint64_t looked_ns;  /* when the ports' sockets and queues were looked at */
 	struct log_limit limit_resync, limit_learn, limit_bad;

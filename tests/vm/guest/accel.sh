@@ -117,6 +117,63 @@ devices_on_a_port()
 	from h1 eth0.40 "the device is gone" h2:81000028
 }
 
+# gets_vlan VID TEXT: broadcasts of h1 in this VLAN reach the device p1.VID elsewhere, and no other port.
+gets_vlan()
+{
+	local before=() now
+	before=("$(rx_elsewhere "$1")" "$(port_stat p1 .redirected)")
+	in_ns h1 ping -q -b -c 5 -i 0.2 -W 1 "10.$1.0.255" >"$T/ping" 2>&1
+	now=$(rx_elsewhere "$1")
+	[ "$now" -ge $((before[0] + 5)) ] || fail "$2: p1.$1 got $((now - before[0])) of 5 frames"
+	# A frame of IPv6's own may come in between.
+	now=$(($(port_stat p1 .redirected) - before[1]))
+	[ $now -lt 5 ] || fail "$2: $now frames were redirected past it"
+	ok "$2: its VLAN is the device's"
+}
+
+rx_elsewhere()
+{
+	in_ns ct ip -s -j link show "p1.$1" | jq '.[0].stats64.rx.packets'
+}
+
+# shellcheck disable=SC2317 # called by wait_for
+is_passed()
+{
+	local before
+	before=$(port_stat p1 '.passed["vlan-upper"]')
+	in_ns h1 ping -q -b -c 1 -W 1 "10.$1.0.255" >"$T/ping" 2>&1
+	[ "$(port_stat p1 '.passed["vlan-upper"]')" -gt "$before" ]
+}
+
+# The VLAN of a device that is in another namespace: moved there, made there, there at the start.
+devices_elsewhere()
+{
+	local vid
+	ns_add ct
+	in_ns h1 sysctl -qw net.ipv4.icmp_echo_ignore_broadcasts=1
+	for vid in 40 41; do
+		in_ns sw bridge vlan add dev p1 vid $vid
+	done
+	ip_do h1 <<-LINES
+		link add link eth0 name eth0.41 up type vlan id 41
+		addr add 10.41.0.1/24 dev eth0.41
+	LINES
+	in_ns sw ip link add link p1 name p1.40 type vlan id 40
+	in_ns sw ip link set p1.40 netns "$XB_NS-ct"
+	in_ns sw ip link add link p1 name p1.41 netns "$XB_NS-ct" type vlan id 41
+	for vid in 40 41; do
+		in_ns ct ip link set p1.$vid up
+		wait_for 20 is_passed $vid
+	done
+	gets_vlan 40 "moved to another namespace"
+	gets_vlan 41 "made in another namespace"
+	daemon_end
+	daemon_run </dev/null
+	wait_for 20 reason_is p1 none
+	wait_for 20 is_passed 40
+	gets_vlan 40 "in another namespace at the start"
+}
+
 uname -r
 lan_make 4 vlan_filtering 1 mcast_snooping 0
 daemon_run </dev/null
@@ -129,4 +186,5 @@ ok "ports are on the $path path, reason $reason"
 set_up
 far_devices
 devices_on_a_port
+[ "$path" = kernel ] || devices_elsewhere
 daemon_end
