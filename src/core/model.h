@@ -59,7 +59,7 @@ struct model_bridge_attr {
 	bool filtering;
 	bool promisc;  /* the host gets every frame */
 	bool mst;      /* port states do not count, those of the VLANs do */
-	bool learning; /* ageing time is not 0 */
+	bool learning; /* learned entries live for longer than 0 */
 	bool standalone;
 	bool local_vlan_0;  /* the host's addresses stand in VLAN 0 for all VLANs */
 	bool snooping;      /* multicast goes by the groups below; else it is flooded */

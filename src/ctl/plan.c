@@ -257,9 +257,8 @@ static void bridge_attr(struct plan_bridge *b, const struct mirror_link *br)
 	b->attr.igmp_v3 = bi->igmp_version == 3;
 	b->attr.mld_v2 = bi->mld_version == 2;
 	b->attr.allmulti = br->info.allmulti > 0 || (br->info.flags & IFF_ALLMULTI);
-	b->hold_ns = bi->ageing_time_ns;
-	if ((bi->flags & BRIDGE_TOPOLOGY_CHANGE) && b->hold_ns > bi->forward_delay_ns)
-		b->hold_ns = bi->forward_delay_ns;
+	/* Even with an ageing time that is shorter, or 0 (net/bridge/br_fdb.c, hold_time()). */
+	b->hold_ns = bi->flags & BRIDGE_TOPOLOGY_CHANGE ? bi->forward_delay_ns : bi->ageing_time_ns;
 	b->attr.filtering = bi->flags & BRIDGE_VLAN_FILTERING;
 	b->attr.tpid = bi->vlan_protocol == 0x88a8 ? 0x88a8 : 0x8100;
 	b->attr.local_vlan_0 = bi->boolopt & BRIDGE_OPT_FDB_LOCAL_VLAN_0;

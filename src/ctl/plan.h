@@ -53,8 +53,8 @@ struct plan_bridge {
 	bool vlan_snooping;  /* groups, routers and queriers are those of each VLAN */
 	bool routers_hidden; /* the kernel does not tell which ports are routers */
 	uint32_t to_unicast; /* index of a port that takes multicast as unicast; 0: none */
-	uint64_t hold_ns;    /* how long a learned entry lives: ageing time, or less; 0: nothing is
-				learned */
+	uint64_t hold_ns;    /* how long a learned entry lives: ageing time, or the forward delay
+				while the topology changes; 0: nothing is learned */
 	uint32_t fdb_max;
 	struct model_bridge_attr attr; /* .host_port is not set */
 	struct model_port_attr host;   /* the bridge as its own port */

@@ -538,28 +538,40 @@ static void a_backup_port_that_left_is_none_when_it_comes_again(void **state)
 
 static void hold_time_is_the_forward_delay_while_the_topology_changes(void **state)
 {
-	struct rtmsg_info br = bridge_msg();
-	struct world w;
-	struct plan *p;
+	static const struct {
+		const char *name;
+		bool is_changing;
+		uint64_t ageing_s, delay_s, want_s;
+	} rows[] = {
+		{ "as ever", false, 300, 15, 300 },
+		{ "changing", true, 300, 15, 15 },
+		{ "a shorter ageing time", true, 10, 15, 15 },
+		{ "nothing ages", true, 0, 15, 15 },
+		{ "nothing is learned", false, 0, 15, 0 },
+		{ "no delay", true, 300, 0, 0 },
+	};
 
 	(void)state;
-	world_init(&w, NULL);
-	tell(&w, &br);
-	p = plan_of(&w, NULL);
-	assert_int_equal(p->bridge[0].hold_ns, 300000000000ULL);
-	plan_free(p);
-	br.link.bridge.flags |= BRIDGE_TOPOLOGY_CHANGE;
-	tell(&w, &br);
-	p = plan_of(&w, NULL);
-	assert_int_equal(p->bridge[0].hold_ns, 15000000000ULL);
-	plan_free(p);
-	br.link.bridge.ageing_time_ns = 0;
-	tell(&w, &br);
-	p = plan_of(&w, NULL);
-	assert_int_equal(p->bridge[0].hold_ns, 0);
-	assert_false(p->bridge[0].attr.learning);
-	plan_free(p);
-	world_fini(&w);
+	for (size_t i = 0; i < N_ELEM(rows); i++) {
+		struct rtmsg_info br = bridge_msg();
+		struct world w;
+		struct plan *p;
+
+		if (rows[i].is_changing)
+			br.link.bridge.flags |= BRIDGE_TOPOLOGY_CHANGE;
+		br.link.bridge.ageing_time_ns = rows[i].ageing_s * 1000000000ULL;
+		br.link.bridge.forward_delay_ns = rows[i].delay_s * 1000000000ULL;
+		world_init(&w, NULL);
+		tell(&w, &br);
+		p = plan_of(&w, NULL);
+		if (p->bridge[0].hold_ns != rows[i].want_s * 1000000000ULL ||
+		    p->bridge[0].attr.learning != (rows[i].want_s != 0))
+			fail_msg("%s: %llu ns, learning %d", rows[i].name,
+				 (unsigned long long)p->bridge[0].hold_ns,
+				 p->bridge[0].attr.learning);
+		plan_free(p);
+		world_fini(&w);
+	}
 }
 
 static void named_bridges_that_are_not_there_are_waited_for(void **state)
