@@ -50,6 +50,7 @@ enum {
 	BRIDGE_HAS_QUERY_INTERVAL = 1U << 21,
 	BRIDGE_HAS_QUERY_RESPONSE = 1U << 22,
 	BRIDGE_HAS_QUERIER_STATE = 1U << 23, /* absent while snooping is off */
+	BRIDGE_HAS_QUERIER_INTERVAL = 1U << 24,
 };
 
 /*
@@ -104,7 +105,8 @@ struct bridge_info {
 	uint8_t igmp_version; /* 2 or 3 */
 	uint8_t mld_version;  /* 1 or 2 */
 	uint64_t query_interval_ns;
-	uint64_t query_response_ns; /* longest time that a member takes to answer */
+	uint64_t query_response_ns;   /* longest time that a member takes to answer */
+	uint64_t querier_interval_ns; /* what asks is not forgotten for so long */
 	struct querier_info querier[QUERIER_N];
 };
 

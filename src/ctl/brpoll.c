@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <errno.h>
+#include <net/if.h>
 #include <string.h>
 
 #include "ctl/mcast.h"
@@ -173,6 +174,28 @@ void brpoll_ask(struct ctl *c)
 	}
 	ask_queriers(c, &a, told);
 	ask_routers(c);
+}
+
+/* A poll sees what is, and not what was in between. */
+void brpoll_told(struct ctl *c, const struct link_info *l)
+{
+	struct ctl_bridge *b;
+
+	if (l->family != LINK_FAMILY_ANY || l->deleted || !(l->present & LINK_HAS_BRIDGE) ||
+	    !(l->bridge.present & BRIDGE_MCAST_QUERIER))
+		return;
+	b = ctl_bridge_by_ifindex(c, l->ifindex);
+	if (!b || ((l->bridge.flags & BRIDGE_MCAST_QUERIER) &&
+		   (l->bridge.flags & BRIDGE_MCAST_SNOOPING) && (l->flags & IFF_UP)))
+		return;
+	for (uint32_t q = 0; q < QUERIER_N; q++)
+		querier_told_off(&b->mcast.querier[q]);
+}
+
+void brpoll_unread(struct ctl_bridge *b)
+{
+	for (uint32_t q = 0; q < QUERIER_N; q++)
+		b->mcast.querier[q].is_read = false;
 }
 
 /* ---- deciding ---- */

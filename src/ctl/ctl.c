@@ -60,6 +60,8 @@ static int take_event(void *arg, const struct rtmsg_info *i, const struct nlmsgh
 	if (i->type == RTMSG_LINK &&
 	    (ctl_bridge_by_ifindex(c, i->link.lower) || ctl_bridge_by_ifindex(c, i->link.ifindex)))
 		c->poll_wanted = true;
+	if (i->type == RTMSG_LINK)
+		brpoll_told(c, &i->link);
 	return mirror_apply(c->mirror, i, h, &c->plan_wanted);
 }
 
@@ -227,8 +229,10 @@ static int resync(struct ctl *c)
 	c->fdb_wanted = true;
 	c->poll_wanted = c->routers_wanted = true;
 	for (uint32_t i = 0; i < XB_MAX_BRIDGES; i++) {
-		if (c->bridge[i].is_used)
-			mdbsync_unread(c, &c->bridge[i]);
+		if (!c->bridge[i].is_used)
+			continue;
+		mdbsync_unread(c, &c->bridge[i]);
+		brpoll_unread(&c->bridge[i]);
 	}
 	return 0;
 }

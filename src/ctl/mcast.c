@@ -5,8 +5,7 @@
 
 #include "core/model.h"
 
-#define ROUTER_LEARNED 1
-#define ROUTER_ALWAYS  2
+#define ROUTER_ALWAYS 2
 
 const char *mcast_pass_name(enum mcast_pass pass)
 {
@@ -62,20 +61,9 @@ uint16_t mcast_router_flags(const struct router_info *r)
 			  (r->present & ROUTER_HAS_IP6 ? MP_ROUTER6 : 0));
 }
 
-/* Another querier, and not behind a port: the host. */
-static bool is_host(const struct querier_info *q)
-{
-	return (q->present & (QUERIER_HAS_TIMER | QUERIER_HAS_PORT)) == QUERIER_HAS_TIMER;
-}
-
 uint16_t mcast_host_router_flags(const struct bridge_info *b)
 {
-	if (b->mcast_router == ROUTER_ALWAYS)
-		return MP_ROUTER4 | MP_ROUTER6 | MP_ROUTER_L2;
-	if (b->mcast_router != ROUTER_LEARNED)
-		return 0;
-	return (uint16_t)((is_host(&b->querier[QUERIER_IP4]) ? MP_ROUTER4 : 0) |
-			  (is_host(&b->querier[QUERIER_IP6]) ? MP_ROUTER6 : 0));
+	return b->mcast_router == ROUTER_ALWAYS ? MP_ROUTER4 | MP_ROUTER6 | MP_ROUTER_L2 : 0;
 }
 
 /* The kernel tells the address that it asked with last, or that of the other querier. */
@@ -104,5 +92,7 @@ void mcast_reading(const struct bridge_info *b, uint32_t q, const struct mcast_a
 		.response_ns = b->query_response_ns,
 		.settle_ns = settle_ns,
 		.interval_ns = b->query_interval_ns,
+		.has_no_port = !(i->present & QUERIER_HAS_PORT),
+		.router_ns = b->querier_interval_ns,
 	};
 }

@@ -40,8 +40,8 @@ uint8_t mcast_member_flags(const struct mdb_info *m);
 uint16_t mcast_router_flags(const struct router_info *r);
 
 /*
- * MP_ROUTER* of the bridge itself. One that is a router because the host asks
- * for members, by itself, is known by its querier; nothing else is told.
+ * MP_ROUTER* of the bridge itself, as far as the kernel tells: that it became one
+ * because the host asks for members is in doubt (ctl/querier.h).
  */
 uint16_t mcast_host_router_flags(const struct bridge_info *b);
 

@@ -48,8 +48,14 @@ void querier_update(struct querier *q, const struct querier_reading *r, uint64_t
 {
 	if (other_is_new(q, r, now_ns))
 		wait_for(q, later(now_ns, later(r->settle_ns, MARGIN_NS)));
+	/* One message may set the time to answer, too: the kernel waits for what it was before. */
 	if (r->is_on && (!q->is_read || !q->is_on))
-		wait_for(q, later(now_ns, later(r->response_ns, MARGIN_NS)));
+		wait_for(q, later(now_ns, later(q->response_ns > r->response_ns ? q->response_ns
+										: r->response_ns,
+						MARGIN_NS)));
+	if (r->has_other && r->has_no_port)
+		q->router_until_ns = later(now_ns, later(r->router_ns, MARGIN_NS));
+	q->response_ns = r->response_ns;
 	follow_address(q, r, now_ns);
 	q->is_read = true;
 	q->is_on = r->is_on;
@@ -95,12 +101,21 @@ enum querier_state querier_state(const struct querier *q, uint64_t now_ns, enum 
 		*why = QUERIER_WHY_WAITING;
 		return QUERIER_DOUBT;
 	}
+	if (s == QUERIER_PRESENT && now_ns < q->router_until_ns) {
+		*why = QUERIER_WHY_ROUTER;
+		return QUERIER_DOUBT;
+	}
 	return s;
+}
+
+void querier_told_off(struct querier *q)
+{
+	q->is_on = false;
 }
 
 uint64_t querier_next_ns(const struct querier *q, uint64_t now_ns)
 {
-	const uint64_t ends[] = { q->wait_until_ns, q->lost_until_ns,
+	const uint64_t ends[] = { q->wait_until_ns, q->lost_until_ns, q->router_until_ns,
 				  q->other_ends_ns > MARGIN_NS ? q->other_ends_ns - MARGIN_NS + 1
 							       : 0 };
 	uint64_t next = UINT64_MAX;
@@ -137,6 +152,7 @@ const char *querier_why_text(enum querier_why why)
 		[QUERIER_WHY_WAITING] = "the kernel may still wait for first answers",
 		[QUERIER_WHY_ADDRESS] = "the bridge's IPv6 address is missing or new",
 		[QUERIER_WHY_ENDING] = "the other querier is about to be given up",
+		[QUERIER_WHY_ROUTER] = "the host asks or has asked, and may be a router",
 	};
 
 	return texts[why];

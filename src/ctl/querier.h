@@ -35,6 +35,7 @@ enum querier_why {
 	QUERIER_WHY_ADDRESS, /* the bridge would, but whether it has an IPv6 address to do so is
 				unsure */
 	QUERIER_WHY_ENDING,  /* the other one's timer runs out */
+	QUERIER_WHY_ROUTER,  /* what asks was behind no port: the host may be a router */
 	QUERIER_WHY_N,
 };
 
@@ -58,20 +59,34 @@ struct querier_reading {
 	uint64_t response_ns;         /* longest time to answer to the bridge's queries */
 	uint64_t settle_ns;           /* and to somebody else's */
 	uint64_t interval_ns;         /* between the bridge's queries */
+	/*
+	 * The other one is behind no port: it is the host, which the kernel then takes
+	 * for a multicast router for router_ns, or its port has left the bridge.
+	 */
+	bool has_no_port;
+	uint64_t router_ns;
 };
 
 struct querier {
 	bool is_read;
 	bool is_on, has_other;
 	enum querier_address address;
-	bool was_lost;          /* and has not asked since, for all that is known */
-	uint64_t lost_until_ns; /* then it has surely wanted to ask, and could not */
-	uint64_t wait_until_ns; /* in doubt until then */
+	bool was_lost;            /* and has not asked since, for all that is known */
+	uint64_t lost_until_ns;   /* then it has surely wanted to ask, and could not */
+	uint64_t wait_until_ns;   /* in doubt until then */
+	uint64_t router_until_ns; /* the host may be a router until then */
+	uint64_t response_ns;     /* of the last reading */
 	uint64_t other_ends_ns;
 };
 
 /* Takes in a reading that was made at @now_ns. */
 void querier_update(struct querier *q, const struct querier_reading *r, uint64_t now_ns);
+
+/*
+ * The kernel told that the bridge does not ask, or not any more: when it does
+ * again, that is a new beginning, however soon it is read.
+ */
+void querier_told_off(struct querier *q);
 
 /* The state at @now_ns, at or after the last reading; @why may be NULL. */
 enum querier_state querier_state(const struct querier *q, uint64_t now_ns, enum querier_why *why);

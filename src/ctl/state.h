@@ -342,6 +342,12 @@ void mdbsync_set_router(struct ctl *c, uint16_t slot, uint16_t flags);
  */
 void brpoll_ask(struct ctl *c);
 
+/* Takes in what a link message says that the next poll may not see any more. */
+void brpoll_told(struct ctl *c, const struct link_info *l);
+
+/* Messages were lost: what was read of the bridge's queriers may be of the past. */
+void brpoll_unread(struct ctl_bridge *b);
+
 /* Completes a plan, and the bridge's state from it, before the model is set. */
 void brpoll_plan(struct ctl *c, struct ctl_bridge *b, struct plan_bridge *pb);
 

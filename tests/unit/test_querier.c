@@ -189,6 +189,49 @@ static void an_address_is_lost_and_found_with_the_next_query(void **state)
 }
 /* clang-format on */
 
+/* The kernel counts the host as a router for longer than it counts it as the querier. */
+static void a_querier_behind_no_port_leaves_the_host_in_doubt(void **state)
+{
+	struct querier q = { .is_read = true };
+	struct querier_reading r = { .has_other = true,
+				     .has_no_port = true,
+				     .other_left_ns = 255 * NSEC_PER_SEC,
+				     .router_ns = 255 * NSEC_PER_SEC };
+	enum querier_why why;
+
+	(void)state;
+	querier_update(&q, &r, T0);
+	assert_int_equal(querier_state(&q, T0 + 5 * NSEC_PER_SEC, &why), QUERIER_DOUBT);
+	assert_int_equal(why, QUERIER_WHY_ROUTER);
+	/* Another one takes over: the host is a router still. */
+	r.has_no_port = false;
+	querier_update(&q, &r, T0 + 10 * NSEC_PER_SEC);
+	querier_update(&q, &r, T0 + 200 * NSEC_PER_SEC);
+	assert_int_equal(querier_state(&q, T0 + 255 * NSEC_PER_SEC, &why), QUERIER_DOUBT);
+	assert_int_equal(querier_next_ns(&q, T0 + 255 * NSEC_PER_SEC), T0 + 256 * NSEC_PER_SEC);
+	assert_int_equal(querier_state(&q, T0 + 256 * NSEC_PER_SEC, &why), QUERIER_PRESENT);
+	/* While nobody asks all is flooded, to the host as well. */
+	r.has_other = false;
+	querier_update(&q, &r, T0 + 201 * NSEC_PER_SEC);
+	assert_int_equal(querier_state(&q, T0 + 202 * NSEC_PER_SEC, &why), QUERIER_NONE);
+}
+
+static void the_kernel_waits_for_what_the_time_to_answer_was(void **state)
+{
+	struct querier q = { 0 };
+	struct querier_reading r = { .address = QUERIER_ADDRESS_YES,
+				     .response_ns = 10 * NSEC_PER_SEC };
+
+	(void)state;
+	querier_update(&q, &r, T0);
+	r.is_on = true;
+	r.response_ns = NSEC_PER_SEC / 10;
+	querier_update(&q, &r, T0 + NSEC_PER_SEC);
+	querier_update(&q, &r, T0 + 2 * NSEC_PER_SEC);
+	assert_int_equal(querier_state(&q, T0 + 11 * NSEC_PER_SEC, NULL), QUERIER_DOUBT);
+	assert_int_equal(querier_state(&q, T0 + 12 * NSEC_PER_SEC, NULL), QUERIER_PRESENT);
+}
+
 static void a_timer_beyond_all_time_does_not_wrap(void **state)
 {
 	struct querier q = { 0 };
@@ -261,6 +304,8 @@ int main(void)
 		cmocka_unit_test(another_querier_that_may_have_come_again_is_new),
 		cmocka_unit_test(the_own_querier_needs_an_address_for_ipv6),
 		cmocka_unit_test(an_address_is_lost_and_found_with_the_next_query),
+		cmocka_unit_test(a_querier_behind_no_port_leaves_the_host_in_doubt),
+		cmocka_unit_test(the_kernel_waits_for_what_the_time_to_answer_was),
 		cmocka_unit_test(a_timer_beyond_all_time_does_not_wrap),
 		cmocka_unit_test(the_wait_is_told),
 		cmocka_unit_test(the_next_change_is_told),
