@@ -234,6 +234,11 @@ int local_set_owner(struct local *l, uint16_t slot, const struct mac *mac)
 
 	if (i < l->n && l->owner[i].mac == key && l->owner[i].slot == slot)
 		return 0;
+	/* What goes needs no memory to go. */
+	if (mac_is_zero(mac)) {
+		remove_owner(l, slot);
+		return 0;
+	}
 	if (l->n == l->size) {
 		uint32_t size = l->size ? 2 * l->size : 8;
 		struct owner *v = realloc(l->owner, size * sizeof(*v));
@@ -244,8 +249,6 @@ int local_set_owner(struct local *l, uint16_t slot, const struct mac *mac)
 		l->size = size;
 	}
 	remove_owner(l, slot);
-	if (mac_is_zero(mac))
-		return 0;
 	i = position(l, key, slot);
 	memmove(&l->owner[i + 1], &l->owner[i], (l->n - i) * sizeof(*l->owner));
 	l->owner[i] = (struct owner){ .mac = key, .slot = slot };
@@ -529,14 +532,16 @@ struct local_tally {
 	uint64_t *bits; /* WORDS for each */
 };
 
-struct local_tally *local_tally_new(const struct local *l)
+struct local_tally *local_tally_new(const struct local *l, uint16_t slot)
 {
 	struct local_tally *t = calloc(1, sizeof(*t));
 
 	if (!t)
 		return NULL;
-	t->mac = calloc(l->n ? l->n : 1, sizeof(*t->mac));
+	t->mac = calloc(slot || !l->n ? 1 : l->n, sizeof(*t->mac));
 	for (uint32_t i = 0; t->mac && i < l->n; i++) {
+		if (slot && l->owner[i].slot != slot)
+			continue;
 		if (!t->n || t->mac[t->n - 1] != l->owner[i].mac)
 			t->mac[t->n++] = l->owner[i].mac;
 	}
@@ -574,12 +579,14 @@ void local_each_missing(const struct local *l, const struct model *m, const stru
 		const uint64_t *bits = &t->bits[(size_t)k * WORDS];
 		uint64_t mac = t->mac[k];
 
+		while (i < l->n && l->owner[i].mac < mac)
+			i++;
+		if (i == l->n || l->owner[i].mac != mac)
+			continue;
 		for (uint32_t vid = 0; vid <= VID_MAX; vid++) {
 			if (!(bits[vid / 64] >> vid % 64 & 1) && follows(l, m, i, (uint16_t)vid))
 				fn(arg, (uint64_t)vid << 48 | mac, l->owner[i].slot);
 		}
-		while (i < l->n && l->owner[i].mac == mac)
-			i++;
 	}
 }
 

@@ -133,7 +133,9 @@ bool local_waits(const struct local *l);
 
 /* Which computed entries the kernel's table has, a bit for each; the owners must not change. */
 struct local_tally;
-struct local_tally *local_tally_new(const struct local *l);
+
+/* Of the addresses of slot @slot, or of all: 0. NULL: no memory. */
+struct local_tally *local_tally_new(const struct local *l, uint16_t slot);
 void local_tally_free(struct local_tally *t);
 
 /* The table has the entry, of whatever kind. */

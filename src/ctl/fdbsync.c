@@ -405,7 +405,7 @@ static int read_all(struct ctl *c, struct reading *r)
 	for (uint32_t i = 0; i < XB_MAX_BRIDGES; i++) {
 		if (!is_read(&c->bridge[i]))
 			continue;
-		r->tally[i] = local_tally_new(c->bridge[i].local);
+		r->tally[i] = local_tally_new(c->bridge[i].local, 0);
 		if (!r->tally[i])
 			return -ENOMEM;
 	}
@@ -528,7 +528,7 @@ static void port_beat(void *arg)
 static int read_port(struct ctl *c, struct ctl_port *p)
 {
 	const struct local *l = c->bridge[p->bridge].local;
-	struct port_reading r = { .c = c, .p = p, .tally = local_tally_new(l) };
+	struct port_reading r = { .c = c, .p = p, .tally = local_tally_new(l, ctl_slot(c, p)) };
 	uint64_t n_dels;
 	int err;
 

@@ -12,6 +12,8 @@
 /* Links and VLANs that explain an entry are told within this time, or the kernel is asked. */
 #define GRACE_NS (500 * NSEC_PER_MSEC)
 
+#define PAUSE_MAX_NS (64 * NSEC_PER_SEC) /* between readings that do not help */
+
 /* ---- addresses that the XDP programs pass ---- */
 
 static uint32_t pass_position(const struct ctl *c, uint64_t key)
@@ -171,6 +173,25 @@ static int ask(void *arg, uint64_t key, uint16_t *slot)
 	return a.is_there;
 }
 
+/* Reading does not help while as much contradicts: less and less often, then. */
+static void read_later(struct ctl *c, const struct ctl_bridge *b)
+{
+	if (c->now_ns - c->locals_missed_ns > 4 * PAUSE_MAX_NS)
+		c->locals_pause_ns = 0;
+	c->locals_missed_ns = c->now_ns;
+	c->locals_pause_ns = c->locals_pause_ns ? 2 * c->locals_pause_ns : NSEC_PER_SEC;
+	if (c->locals_pause_ns > PAUSE_MAX_NS)
+		c->locals_pause_ns = PAUSE_MAX_NS;
+	if (!c->fdb_again_ns)
+		c->fdb_again_ns = c->now_ns + c->locals_pause_ns;
+	if (log_limit_ok(&c->limit_learn, "locals", c->now_ns))
+		history_add(
+			&c->history, LOG_LEVEL_WARN,
+			"bridge %s: the kernel lacks more addresses of the host than can be kept: "
+			"frames for them are the host's",
+			b->name);
+}
+
 static void settle(struct ctl *c, uint64_t grace_ns)
 {
 	for (uint32_t i = 0; i < XB_MAX_BRIDGES; i++) {
@@ -186,7 +207,7 @@ static void settle(struct ctl *c, uint64_t grace_ns)
 		if (rest & LOCAL_CHANGED)
 			c->plan_wanted = true;
 		if (rest & LOCAL_MISSED)
-			c->fdb_wanted = c->plan_wanted = true;
+			read_later(c, s.b);
 	}
 }
 

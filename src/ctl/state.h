@@ -193,7 +193,8 @@ struct ctl {
 	bool fdb_wanted;       /* a bridge's FDB has to be read */
 	uint64_t fdb_again_ns; /* when to read it again because it changed too much; 0: no need */
 	uint64_t fdb_pause_ns;
-	bool mdb_wanted; /* so have all bridges' multicast groups */
+	uint64_t locals_missed_ns, locals_pause_ns; /* more contradicts than there is room for */
+	bool mdb_wanted;                            /* so have all bridges' multicast groups */
 	uint64_t mdb_at_ns, mdb_next_ns;
 	bool poll_wanted;    /* what bridges do not tell has to be asked for */
 	bool routers_wanted; /* router ports too, soon: multicast passes */

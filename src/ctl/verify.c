@@ -325,7 +325,7 @@ static int make_tallies(struct round *w)
 	for (uint32_t i = 0; i < XB_MAX_BRIDGES; i++) {
 		if (!w->c->bridge[i].local)
 			continue;
-		w->tally[i] = local_tally_new(w->c->bridge[i].local);
+		w->tally[i] = local_tally_new(w->c->bridge[i].local, 0);
 		if (!w->tally[i])
 			return -ENOMEM;
 	}

@@ -160,7 +160,7 @@ static void set_queriers(struct world *w, struct plan_bridge *b)
 
 int world_fdb_begin(struct world *w)
 {
-	w->tally = local_tally_new(w->local);
+	w->tally = local_tally_new(w->local, 0);
 	return w->tally ? 0 : -ENOMEM;
 }
 

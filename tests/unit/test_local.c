@@ -542,7 +542,7 @@ static void count_missing(void *arg, uint64_t k, uint16_t slot)
 
 static void a_tally_finds_what_the_kernel_lacks(void **state)
 {
-	struct local_tally *t = local_tally_new(l);
+	struct local_tally *t = local_tally_new(l, 0);
 	static const struct {
 		uint16_t vid;
 		uint8_t mac;
@@ -558,6 +558,27 @@ static void a_tally_finds_what_the_kernel_lacks(void **state)
 	assert_int_equal(n_missing, 1);
 	assert_int_equal(missing_key, key(10, 0xb0));
 	local_tick(t, key(10, 0xb0));
+	n_missing = 0;
+	local_each_missing(l, m, t, count_missing, NULL);
+	assert_int_equal(n_missing, 0);
+	local_tally_free(t);
+}
+
+static void a_tally_of_one_port_is_of_its_address_alone(void **state)
+{
+	struct local_tally *t = local_tally_new(l, 2);
+
+	(void)state;
+	assert_non_null(t);
+	local_tick(t, key(0, 0xa2));
+	local_tick(t, key(0, 0xa1));
+	n_missing = 0;
+	local_each_missing(l, m, t, count_missing, NULL);
+	assert_int_equal(n_missing, 1);
+	assert_int_equal(missing_key, key(20, 0xa2));
+	local_tally_free(t);
+	t = local_tally_new(l, 77);
+	assert_non_null(t);
 	n_missing = 0;
 	local_each_missing(l, m, t, count_missing, NULL);
 	assert_int_equal(n_missing, 0);
@@ -582,7 +603,7 @@ static void a_vlan_of_a_port_costs_nothing(void **state)
 		if (!i)
 			own(100, 0xff);
 	}
-	t = local_tally_new(l);
+	t = local_tally_new(l, 0);
 	assert_non_null(t);
 	for (uint16_t i = 0; i < N_PORTS; i++) {
 		for (uint16_t vid = 0; vid <= N_VLANS; vid++) {
@@ -628,6 +649,7 @@ int main(void)
 		T(more_than_there_is_room_for_is_read_again),
 		T(words_are_found_until_they_are_removed),
 		T(a_tally_finds_what_the_kernel_lacks),
+		T(a_tally_of_one_port_is_of_its_address_alone),
 		T(a_vlan_of_a_port_costs_nothing),
 	};
 
