@@ -12,6 +12,10 @@ BEAT_MS=100
 
 need jq
 net_make 2
+# Every frame that is dropped is one of the test's.
+for i in 1 2; do
+	in_ns "h$i" sysctl -qw net.ipv6.conf.eth0.disable_ipv6=1
+done
 daemon_start <<-CONF
 	heartbeat = ${BEAT_MS}ms
 CONF
