@@ -55,7 +55,7 @@ part_demo()
 
 part_vm()
 {
-	cd "$builddir/gcc" && XB_ORACLE_SAMPLE=${XB_ORACLE_SAMPLE:-5} make check-vm
+	cd "$builddir/gcc" && XB_ORACLE_SAMPLE=${XB_ORACLE_SAMPLE:-7} make check-vm
 }
 
 part_fuzz()
