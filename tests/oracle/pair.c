@@ -151,20 +151,35 @@ static void forget_gone(struct pair *p)
 	}
 }
 
-static void no_entry(void *arg, uint64_t key, uint16_t slot)
+/* What a user removed and added again is the user's, and stays when the device's address goes. */
+static void store_own(void *arg, uint64_t key, uint16_t slot)
 {
-	(void)slot;
-	pair_fail(arg, "entry %llx is to be stored", (unsigned long long)key);
+	struct pair *p = arg;
+	const struct fdb_entry e = { .mac = mac_from_u64(key & 0xffffffffffffULL),
+				     .vid = (uint16_t)(key >> 48),
+				     .port = slot,
+				     .flags = FDB_LOCAL | FDB_USER | FDB_KERNEL };
+
+	if (p->has_port[slot])
+		pair_add_entry(p, &e);
 }
 
-static void none_dropped(void *arg, uint64_t key)
+/* The device has the address again: its entry is computed. */
+static void drop_own(void *arg, uint64_t key)
 {
-	no_entry(arg, key, 0);
+	struct pair *p = arg;
+	struct ref_entry *e = ref_fdb_find(p->ref, key & 0xffffffffffffULL, (uint16_t)(key >> 48));
+
+	if (!e || !(e->e.flags & FDB_LOCAL))
+		return;
+	ref_fdb_del(p->ref, e);
+	if (fdb_del(p->fdb, key))
+		pair_fail(p, "entry %llx is not there", (unsigned long long)key);
 }
 
 static void settle(struct pair *p)
 {
-	const struct local_ops ops = { .store = no_entry, .drop = none_dropped, .arg = p };
+	const struct local_ops ops = { .store = store_own, .drop = drop_own, .arg = p };
 
 	forget_gone(p);
 	if (local_settle(p->local, p->model, p->now_ns, 0, &ops) & LOCAL_MORE)
