@@ -206,6 +206,8 @@ void pair_tell_own(struct pair *p, uint64_t mac, uint16_t vid, bool gone)
 		r->gone[r->n_gone++] = key;
 	else if (!gone && slot && i < r->n_gone)
 		r->gone[i] = r->gone[--r->n_gone];
+	/* Nobody can be asked here: it is about what is now, and not after the next change. */
+	settle(p);
 	p->is_stale = true;
 }
 
