@@ -106,7 +106,7 @@ struct bridge_info {
 	uint8_t mld_version;  /* 1 or 2 */
 	uint64_t query_interval_ns;
 	uint64_t query_response_ns;   /* longest time that a member takes to answer */
-	uint64_t querier_interval_ns; /* what asks is not forgotten for so long */
+	uint64_t querier_interval_ns; /* how long another querier, or a router, is remembered */
 	struct querier_info querier[QUERIER_N];
 };
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <errno.h>
-#include <net/if.h>
 #include <string.h>
 
 #include "ctl/mcast.h"
@@ -92,6 +91,50 @@ static void read_queriers(struct ctl *c, struct ctl_bridge *b, const struct mcas
 		mdbsync_set_router(c, b->host_slot, mcast_host_router_flags(&l->info.bridge));
 }
 
+static void bridge_unread(struct ctl_bridge *b)
+{
+	for (uint32_t q = 0; q < QUERIER_N; q++)
+		querier_unread(&b->mcast.querier[q]);
+}
+
+void brpoll_unread(struct ctl *c)
+{
+	for (uint32_t i = 0; i < XB_MAX_BRIDGES; i++) {
+		if (c->bridge[i].is_used)
+			bridge_unread(&c->bridge[i]);
+	}
+	c->poll_wanted = true;
+}
+
+void brpoll_link(struct ctl *c, const struct link_info *i)
+{
+	const uint32_t need = BRIDGE_MCAST_SNOOPING | BRIDGE_MCAST_QUERIER;
+	uint64_t settle_ns = (uint64_t)c->conf->querier_settle_ms * NSEC_PER_MSEC;
+	struct ctl_bridge *b = ctl_bridge_by_ifindex(c, i->ifindex);
+	const struct mcast_addresses none = { 0 };
+	struct querier_reading r;
+
+	if (!b || !b->mcast.snooping || i->deleted || !(i->present & LINK_HAS_BRIDGE) ||
+	    (i->bridge.present & need) != need)
+		return;
+	/* Meanwhile the kernel learns nothing, and tells nothing of queriers. */
+	if (!(i->bridge.flags & BRIDGE_MCAST_SNOOPING)) {
+		bridge_unread(b);
+		mdbsync_unread(c, b);
+		return;
+	}
+	for (uint32_t q = 0; q < QUERIER_N; q++) {
+		struct querier *state = &b->mcast.querier[q];
+
+		/* The first reading is that of a poll, which comes with the addresses. */
+		if (!state->is_read)
+			continue;
+		mcast_reading(&i->bridge, q, &none, settle_ns, &r);
+		r.address = state->address;
+		querier_update(state, &r, clock_now_ns());
+	}
+}
+
 /* -EINTR: addresses changed meanwhile, and may change again. */
 static int read_addresses(struct ctl *c, struct asked *a)
 {
@@ -176,28 +219,6 @@ void brpoll_ask(struct ctl *c)
 	ask_routers(c);
 }
 
-/* A poll sees what is, and not what was in between. */
-void brpoll_told(struct ctl *c, const struct link_info *l)
-{
-	struct ctl_bridge *b;
-
-	if (l->family != LINK_FAMILY_ANY || l->deleted || !(l->present & LINK_HAS_BRIDGE) ||
-	    !(l->bridge.present & BRIDGE_MCAST_QUERIER))
-		return;
-	b = ctl_bridge_by_ifindex(c, l->ifindex);
-	if (!b || ((l->bridge.flags & BRIDGE_MCAST_QUERIER) &&
-		   (l->bridge.flags & BRIDGE_MCAST_SNOOPING) && (l->flags & IFF_UP)))
-		return;
-	for (uint32_t q = 0; q < QUERIER_N; q++)
-		querier_told_off(&b->mcast.querier[q]);
-}
-
-void brpoll_unread(struct ctl_bridge *b)
-{
-	for (uint32_t q = 0; q < QUERIER_N; q++)
-		b->mcast.querier[q].is_read = false;
-}
-
 /* ---- deciding ---- */
 
 void brpoll_plan(struct ctl *c, struct ctl_bridge *b, struct plan_bridge *pb)
@@ -206,7 +227,7 @@ void brpoll_plan(struct ctl *c, struct ctl_bridge *b, struct plan_bridge *pb)
 	bool is_new = pb->snooping && !m->snooping;
 
 	if (is_new) {
-		memset(m->querier, 0, sizeof(m->querier));
+		bridge_unread(b);
 		memset(m->counts, 0, sizeof(m->counts));
 		c->poll_wanted = true;
 	}

@@ -61,7 +61,7 @@ static int take_event(void *arg, const struct rtmsg_info *i, const struct nlmsgh
 	    (ctl_bridge_by_ifindex(c, i->link.lower) || ctl_bridge_by_ifindex(c, i->link.ifindex)))
 		c->poll_wanted = true;
 	if (i->type == RTMSG_LINK)
-		brpoll_told(c, &i->link);
+		brpoll_link(c, &i->link);
 	return mirror_apply(c->mirror, i, h, &c->plan_wanted);
 }
 
@@ -82,6 +82,7 @@ static bool read_some_events(struct ctl *c)
 		history_add(&c->history, LOG_LEVEL_WARN,
 			    "events of the kernel were lost (%s): reading all again",
 			    strerror(-err));
+	brpoll_unread(c);
 	set_resync(c);
 	return true;
 }
@@ -227,12 +228,11 @@ static int resync(struct ctl *c)
 	c->resync_wanted = false;
 	c->plan_wanted = true;
 	c->fdb_wanted = true;
-	c->poll_wanted = c->routers_wanted = true;
+	c->routers_wanted = true;
+	brpoll_unread(c);
 	for (uint32_t i = 0; i < XB_MAX_BRIDGES; i++) {
-		if (!c->bridge[i].is_used)
-			continue;
-		mdbsync_unread(c, &c->bridge[i]);
-		brpoll_unread(&c->bridge[i]);
+		if (c->bridge[i].is_used)
+			mdbsync_unread(c, &c->bridge[i]);
 	}
 	return 0;
 }

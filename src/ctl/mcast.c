@@ -7,6 +7,8 @@
 
 #define ROUTER_ALWAYS 2
 
+#define QUERIER_INTERVAL_NS 255000000000ULL /* the kernel's default */
+
 const char *mcast_pass_name(enum mcast_pass pass)
 {
 	static const char *const names[MCAST_PASS_N] = {
@@ -32,7 +34,8 @@ const char *mcast_pass_text(enum mcast_pass pass)
 			"with its mcast_router 0 the kernel does not tell router ports",
 		[MCAST_PASS_LIMIT] = "it has more members of groups than fit",
 		[MCAST_PASS_UNREAD] = "its groups or router ports have not been read yet",
-		[MCAST_PASS_QUERIER] = "whether the kernel counts a querier is in doubt",
+		[MCAST_PASS_QUERIER] =
+			"whether the kernel counts a querier or the bridge as a router is in doubt",
 	};
 
 	return texts[pass];
@@ -61,9 +64,26 @@ uint16_t mcast_router_flags(const struct router_info *r)
 			  (r->present & ROUTER_HAS_IP6 ? MP_ROUTER6 : 0));
 }
 
+/* Another querier, and on no port: the host, or its port has left the bridge. */
+static bool is_hidden(const struct bridge_info *b, const struct querier_info *q)
+{
+	if (b->mcast_router == ROUTER_ALWAYS)
+		return false;
+	return (q->present & (QUERIER_HAS_TIMER | QUERIER_HAS_PORT)) == QUERIER_HAS_TIMER;
+}
+
 uint16_t mcast_host_router_flags(const struct bridge_info *b)
 {
 	return b->mcast_router == ROUTER_ALWAYS ? MP_ROUTER4 | MP_ROUTER6 | MP_ROUTER_L2 : 0;
+}
+
+/* The timer that runs may have been started with an interval that was longer then. */
+static uint64_t router_ns(const struct bridge_info *b, const struct querier_info *q)
+{
+	uint64_t ns = b->present & BRIDGE_HAS_QUERIER_INTERVAL ? b->querier_interval_ns
+							       : QUERIER_INTERVAL_NS;
+
+	return q->left_ns > ns ? q->left_ns : ns;
 }
 
 /* The kernel tells the address that it asked with last, or that of the other querier. */
@@ -87,12 +107,12 @@ void mcast_reading(const struct bridge_info *b, uint32_t q, const struct mcast_a
 	*out = (struct querier_reading){
 		.is_on = b->flags & BRIDGE_MCAST_QUERIER,
 		.has_other = i->present & QUERIER_HAS_TIMER,
+		.is_hidden = is_hidden(b, i),
 		.address = q == QUERIER_IP4 ? QUERIER_ADDRESS_YES : address_of(i, a),
 		.other_left_ns = i->left_ns,
 		.response_ns = b->query_response_ns,
 		.settle_ns = settle_ns,
 		.interval_ns = b->query_interval_ns,
-		.has_no_port = !(i->present & QUERIER_HAS_PORT),
-		.router_ns = b->querier_interval_ns,
+		.router_ns = router_ns(b, i),
 	};
 }

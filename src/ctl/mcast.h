@@ -40,8 +40,9 @@ uint8_t mcast_member_flags(const struct mdb_info *m);
 uint16_t mcast_router_flags(const struct router_info *r);
 
 /*
- * MP_ROUTER* of the bridge itself, as far as the kernel tells: that it became one
- * because the host asks for members is in doubt (ctl/querier.h).
+ * MP_ROUTER* of the bridge itself: what it is set to. Whether the host has made
+ * it a router by asking for members is not told, and a matter of doubt (see
+ * ctl/querier.h).
  */
 uint16_t mcast_host_router_flags(const struct bridge_info *b);
 

@@ -6,10 +6,10 @@
 /* Readings are a second apart, and the kernel's timers and ours are not the same ones. */
 #define MARGIN_NS NSEC_PER_SEC
 
-static void wait_for(struct querier *q, uint64_t until_ns)
+static void extend(uint64_t *until_ns, uint64_t to_ns)
 {
-	if (until_ns > q->wait_until_ns)
-		q->wait_until_ns = until_ns;
+	if (to_ns > *until_ns)
+		*until_ns = to_ns;
 }
 
 static uint64_t later(uint64_t ns, uint64_t by_ns)
@@ -39,7 +39,7 @@ static void follow_address(struct querier *q, const struct querier_reading *r, u
 		q->lost_until_ns = next_ns;
 	} else if (r->address == QUERIER_ADDRESS_YES && q->was_lost) {
 		q->was_lost = false;
-		wait_for(q, next_ns);
+		extend(&q->wait_until_ns, next_ns);
 	}
 	q->address = r->address;
 }
@@ -47,20 +47,26 @@ static void follow_address(struct querier *q, const struct querier_reading *r, u
 void querier_update(struct querier *q, const struct querier_reading *r, uint64_t now_ns)
 {
 	if (other_is_new(q, r, now_ns))
-		wait_for(q, later(now_ns, later(r->settle_ns, MARGIN_NS)));
+		extend(&q->wait_until_ns, later(now_ns, later(r->settle_ns, MARGIN_NS)));
 	/* One message may set the time to answer, too: the kernel waits for what it was before. */
+	extend(&q->response_ns, r->response_ns);
 	if (r->is_on && (!q->is_read || !q->is_on))
-		wait_for(q, later(now_ns, later(q->response_ns > r->response_ns ? q->response_ns
-										: r->response_ns,
-						MARGIN_NS)));
-	if (r->has_other && r->has_no_port)
-		q->router_until_ns = later(now_ns, later(r->router_ns, MARGIN_NS));
+		extend(&q->wait_until_ns, later(now_ns, later(q->response_ns, MARGIN_NS)));
 	q->response_ns = r->response_ns;
+	if (r->has_other && r->is_hidden)
+		extend(&q->hidden_until_ns, later(now_ns, later(r->router_ns, MARGIN_NS)));
 	follow_address(q, r, now_ns);
 	q->is_read = true;
 	q->is_on = r->is_on;
 	q->has_other = r->has_other;
 	q->other_ends_ns = r->has_other ? later(now_ns, r->other_left_ns) : 0;
+}
+
+void querier_unread(struct querier *q)
+{
+	*q = (struct querier){ .response_ns = q->response_ns,
+			       .wait_until_ns = q->wait_until_ns,
+			       .hidden_until_ns = q->hidden_until_ns };
 }
 
 /* What the last reading means without any wait. */
@@ -85,6 +91,11 @@ static enum querier_state settled(const struct querier *q, uint64_t now_ns, enum
 	return q->has_other ? QUERIER_DOUBT : QUERIER_NONE;
 }
 
+static uint64_t doubt_ends_ns(const struct querier *q)
+{
+	return q->hidden_until_ns > q->wait_until_ns ? q->hidden_until_ns : q->wait_until_ns;
+}
+
 enum querier_state querier_state(const struct querier *q, uint64_t now_ns, enum querier_why *why)
 {
 	enum querier_why ignored = QUERIER_WHY_UNREAD;
@@ -96,26 +107,18 @@ enum querier_state querier_state(const struct querier *q, uint64_t now_ns, enum 
 		return QUERIER_DOUBT;
 	}
 	s = settled(q, now_ns, why);
-	/* Nobody is nobody, however long one waits. */
-	if (s == QUERIER_PRESENT && now_ns < q->wait_until_ns) {
-		*why = QUERIER_WHY_WAITING;
-		return QUERIER_DOUBT;
-	}
-	if (s == QUERIER_PRESENT && now_ns < q->router_until_ns) {
-		*why = QUERIER_WHY_ROUTER;
+	/* Nobody is nobody, however long one waits, and the host gets what is flooded. */
+	if (s == QUERIER_PRESENT && now_ns < doubt_ends_ns(q)) {
+		*why = q->hidden_until_ns > q->wait_until_ns ? QUERIER_WHY_HIDDEN
+							     : QUERIER_WHY_WAITING;
 		return QUERIER_DOUBT;
 	}
 	return s;
 }
 
-void querier_told_off(struct querier *q)
-{
-	q->is_on = false;
-}
-
 uint64_t querier_next_ns(const struct querier *q, uint64_t now_ns)
 {
-	const uint64_t ends[] = { q->wait_until_ns, q->lost_until_ns, q->router_until_ns,
+	const uint64_t ends[] = { q->wait_until_ns, q->hidden_until_ns, q->lost_until_ns,
 				  q->other_ends_ns > MARGIN_NS ? q->other_ends_ns - MARGIN_NS + 1
 							       : 0 };
 	uint64_t next = UINT64_MAX;
@@ -132,7 +135,9 @@ uint64_t querier_wait_ns(const struct querier *q, uint64_t now_ns)
 	enum querier_why why;
 
 	querier_state(q, now_ns, &why);
-	return why == QUERIER_WHY_WAITING ? q->wait_until_ns - now_ns : 0;
+	if (why != QUERIER_WHY_WAITING && why != QUERIER_WHY_HIDDEN)
+		return 0;
+	return doubt_ends_ns(q) - now_ns;
 }
 
 const char *querier_state_name(enum querier_state s)
@@ -152,7 +157,7 @@ const char *querier_why_text(enum querier_why why)
 		[QUERIER_WHY_WAITING] = "the kernel may still wait for first answers",
 		[QUERIER_WHY_ADDRESS] = "the bridge's IPv6 address is missing or new",
 		[QUERIER_WHY_ENDING] = "the other querier is about to be given up",
-		[QUERIER_WHY_ROUTER] = "the host asks or has asked, and may be a router",
+		[QUERIER_WHY_HIDDEN] = "another querier is on no port: the bridge may be a router",
 	};
 
 	return texts[why];

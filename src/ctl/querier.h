@@ -10,6 +10,10 @@
  * long as that can take, and what is about to end until it is known that it has,
  * or has not. Being in doubt costs speed alone: the kernel forwards meanwhile.
  *
+ * Another querier on no port may be the host, which makes the bridge a router of
+ * the family until a timer ends that nobody tells of; or its port has left the
+ * bridge. So that is in doubt for as long as that timer may run.
+ *
  * Pure: no system call, no clock; time is passed in (CLOCK_MONOTONIC, in ns). A
  * querier that is all zero is one of which nothing has been read. One thread.
  */
@@ -35,7 +39,7 @@ enum querier_why {
 	QUERIER_WHY_ADDRESS, /* the bridge would, but whether it has an IPv6 address to do so is
 				unsure */
 	QUERIER_WHY_ENDING,  /* the other one's timer runs out */
-	QUERIER_WHY_ROUTER,  /* what asks was behind no port: the host may be a router */
+	QUERIER_WHY_HIDDEN,  /* the other one is, or was lately, on no port: the host perhaps */
 	QUERIER_WHY_N,
 };
 
@@ -54,17 +58,13 @@ enum querier_address {
 struct querier_reading {
 	bool is_on; /* the bridge is set to ask */
 	bool has_other;
+	bool is_hidden;               /* the other one, which may be the host */
 	enum querier_address address; /* of no importance unless is_on */
 	uint64_t other_left_ns;       /* of the other one's timer */
 	uint64_t response_ns;         /* longest time to answer to the bridge's queries */
 	uint64_t settle_ns;           /* and to somebody else's */
 	uint64_t interval_ns;         /* between the bridge's queries */
-	/*
-	 * The other one is behind no port: it is the host, which the kernel then takes
-	 * for a multicast router for router_ns, or its port has left the bridge.
-	 */
-	bool has_no_port;
-	uint64_t router_ns;
+	uint64_t router_ns;           /* how long who asked counts as a router */
 };
 
 struct querier {
@@ -73,20 +73,17 @@ struct querier {
 	enum querier_address address;
 	bool was_lost;            /* and has not asked since, for all that is known */
 	uint64_t lost_until_ns;   /* then it has surely wanted to ask, and could not */
-	uint64_t wait_until_ns;   /* in doubt until then */
-	uint64_t router_until_ns; /* the host may be a router until then */
 	uint64_t response_ns;     /* of the last reading */
+	uint64_t wait_until_ns;   /* in doubt until then */
+	uint64_t hidden_until_ns; /* the bridge may be a router until then */
 	uint64_t other_ends_ns;
 };
 
-/* Takes in a reading that was made at @now_ns. */
+/* Takes in a reading that was made at @now_ns, or that says what was so before. */
 void querier_update(struct querier *q, const struct querier_reading *r, uint64_t now_ns);
 
-/*
- * The kernel told that the bridge does not ask, or not any more: when it does
- * again, that is a new beginning, however soon it is read.
- */
-void querier_told_off(struct querier *q);
+/* What was read may not be all that happened: as if nothing had, but doubts last. */
+void querier_unread(struct querier *q);
 
 /* The state at @now_ns, at or after the last reading; @why may be NULL. */
 enum querier_state querier_state(const struct querier *q, uint64_t now_ns, enum querier_why *why);
@@ -94,7 +91,7 @@ enum querier_state querier_state(const struct querier *q, uint64_t now_ns, enum 
 /* When the state may become another one without a reading, after @now_ns; UINT64_MAX: never. */
 uint64_t querier_next_ns(const struct querier *q, uint64_t now_ns);
 
-/* How long the wait still lasts, 0 unless the state's reason is QUERIER_WHY_WAITING. */
+/* How long the doubt lasts; 0 unless its reason is QUERIER_WHY_WAITING or _HIDDEN. */
 uint64_t querier_wait_ns(const struct querier *q, uint64_t now_ns);
 
 /* "none", "present", "doubt"; and a clause like "another querier is heard". */

@@ -343,11 +343,14 @@ void mdbsync_set_router(struct ctl *c, uint16_t slot, uint16_t flags);
  */
 void brpoll_ask(struct ctl *c);
 
-/* Takes in what a link message says that the next poll may not see any more. */
-void brpoll_told(struct ctl *c, const struct link_info *l);
+/*
+ * A link message of a bridge, in the order in which they came: what was switched
+ * off and on again between two readings of the bridge is in them alone.
+ */
+void brpoll_link(struct ctl *c, const struct link_info *i);
 
-/* Messages were lost: what was read of the bridge's queriers may be of the past. */
-void brpoll_unread(struct ctl_bridge *b);
+/* Messages were lost: nobody knows what queriers did. */
+void brpoll_unread(struct ctl *c);
 
 /* Completes a plan, and the bridge's state from it, before the model is set. */
 void brpoll_plan(struct ctl *c, struct ctl_bridge *b, struct plan_bridge *pb);

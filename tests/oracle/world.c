@@ -121,13 +121,13 @@ static int apply_router(void *arg, const struct router_info *r)
 }
 
 /* The state of a querier that has been as it is for long. */
-static bool is_present(const struct querier_reading *r)
+static enum querier_state state_of(const struct querier_reading *r)
 {
 	struct querier q = { 0 };
 
 	querier_update(&q, r, 1000000000);
 	querier_update(&q, r, 3000000000);
-	return querier_state(&q, 3000000000, NULL) == QUERIER_PRESENT;
+	return querier_state(&q, 3000000000, NULL);
 }
 
 static void set_queriers(struct world *w, struct plan_bridge *b)
@@ -141,7 +141,9 @@ static void set_queriers(struct world *w, struct plan_bridge *b)
 
 		mcast_reading(&l->info.bridge, q, &none, 0, &r);
 		r.response_ns = 0;
-		present[q] = is_present(&r);
+		present[q] = state_of(&r) == QUERIER_PRESENT;
+		if (state_of(&r) == QUERIER_DOUBT)
+			w->is_in_doubt = true;
 		if (w->has_queriers && (r.is_on != w->is_on || r.has_other != w->has_other[q]))
 			w->is_in_doubt = true;
 		if (!w->has_queriers) {

@@ -11,7 +11,6 @@
 #include <arpa/inet.h>
 #include <linux/if_bridge.h>
 #include <linux/rtnetlink.h>
-#include <net/if.h>
 #include <sys/socket.h>
 
 #include "ctl/mcast.h"
@@ -512,7 +511,7 @@ static void the_bridge_itself_is_a_router_when_it_is_told_to(void **state)
 	ctl->poll_wanted = true;
 	brpoll_ask(ctl);
 	assert_int_equal(router_flags(HOST), MP_ROUTER4 | MP_ROUTER6 | MP_ROUTER_L2);
-	/* A querier behind no port may be the host, or its port has gone: none of it is certain. */
+	/* A querier on no port may be the host, or one whose port has left. */
 	kernel.bridge.mcast_router = 1;
 	q[QUERIER_IP4].present = QUERIER_HAS_TIMER;
 	ctl->poll_wanted = true;
@@ -524,48 +523,41 @@ static void the_bridge_itself_is_a_router_when_it_is_told_to(void **state)
 	assert_int_equal(router_flags(HOST), 0);
 }
 
-static enum querier_state querier4(uint64_t in_ns)
+static void a_querier_on_no_port_is_in_doubt_unless_the_bridge_is_a_router_anyway(void **state)
 {
-	return querier_state(&ctl->bridge[0].mcast.querier[QUERIER_IP4], clock_now_ns() + in_ns,
-			     NULL);
-}
-
-static void ask(void)
-{
-	ctl->poll_wanted = true;
-	brpoll_ask(ctl);
-}
-
-/* Between two polls: only the message of the first of them tells. */
-static void a_querier_that_was_off_in_between_begins_anew(void **state)
-{
-	struct link_info l = { .present = LINK_HAS_BRIDGE, .ifindex = BR_IF, .flags = IFF_UP };
-	struct querier *q = ctl->bridge[0].mcast.querier;
+	static const struct {
+		const char *name;
+		uint32_t present;
+		uint8_t mcast_router;
+		uint64_t interval_s, left_s, want_s; /* interval 0: not told */
+	} rows[] = {
+		{ "nobody", 0, 1, 100, 0, 0 },
+		{ "on a port", QUERIER_HAS_TIMER | QUERIER_HAS_PORT, 1, 100, 50, 0 },
+		{ "on no port", QUERIER_HAS_TIMER, 1, 100, 50, 100 },
+		{ "an interval that was longer", QUERIER_HAS_TIMER, 1, 100, 150, 150 },
+		{ "an old kernel", QUERIER_HAS_TIMER, 1, 0, 50, 255 },
+		{ "a router always", QUERIER_HAS_TIMER, 2, 100, 50, 0 },
+	};
 
 	(void)state;
-	kernel.bridge.flags = BRIDGE_MCAST_SNOOPING | BRIDGE_MCAST_QUERIER;
-	ask();
-	kernel.bridge.query_response_ns = 10 * NSEC_PER_SEC;
-	ask();
-	assert_int_equal(querier4(5 * NSEC_PER_SEC), QUERIER_PRESENT);
-	l.bridge.present = BRIDGE_MCAST_SNOOPING | BRIDGE_MCAST_QUERIER;
-	l.bridge.flags = kernel.bridge.flags;
-	brpoll_told(ctl, &l);
-	ask();
-	assert_int_equal(querier4(5 * NSEC_PER_SEC), QUERIER_PRESENT);
-	l.bridge.flags = BRIDGE_MCAST_SNOOPING;
-	brpoll_told(ctl, &l);
-	ask();
-	assert_int_equal(querier4(5 * NSEC_PER_SEC), QUERIER_DOUBT);
-	assert_int_equal(querier4(12 * NSEC_PER_SEC), QUERIER_PRESENT);
-	/* And messages that were lost may have told as much. */
-	q->wait_until_ns = 0;
-	assert_int_equal(querier4(5 * NSEC_PER_SEC), QUERIER_PRESENT);
-	brpoll_unread(&ctl->bridge[0]);
-	assert_int_equal(querier4(5 * NSEC_PER_SEC), QUERIER_DOUBT);
-	ask();
-	assert_int_equal(querier4(5 * NSEC_PER_SEC), QUERIER_DOUBT);
-	assert_int_equal(querier4(12 * NSEC_PER_SEC), QUERIER_PRESENT);
+	for (size_t i = 0; i < N_ELEM(rows); i++) {
+		struct bridge_info b = { .mcast_router = rows[i].mcast_router };
+		const struct mcast_addresses none = { 0 };
+		struct querier_reading r;
+
+		if (rows[i].interval_s)
+			b.present = BRIDGE_HAS_QUERIER_INTERVAL;
+		b.querier_interval_ns = rows[i].interval_s * NSEC_PER_SEC;
+		for (uint32_t q = 0; q < QUERIER_N; q++) {
+			b.querier[q].present = rows[i].present;
+			b.querier[q].left_ns = rows[i].left_s * NSEC_PER_SEC;
+			mcast_reading(&b, q, &none, 0, &r);
+			if (r.is_hidden != (rows[i].want_s != 0) ||
+			    (r.is_hidden && r.router_ns != rows[i].want_s * NSEC_PER_SEC))
+				fail_msg("%s, family %u: hidden %d, %llu ns", rows[i].name, q,
+					 r.is_hidden, (unsigned long long)r.router_ns);
+		}
+	}
 }
 
 static void what_bridges_do_not_tell_wants_a_plan(void **state)
@@ -596,6 +588,118 @@ static void what_bridges_do_not_tell_wants_a_plan(void **state)
 	ctl->poll_wanted = true;
 	brpoll_ask(ctl);
 	assert_false(ctl->plan_wanted);
+}
+
+/* Bits of a link message of the bridge. */
+#define ON       (BRIDGE_MCAST_SNOOPING | BRIDGE_MCAST_QUERIER)
+#define OFF      BRIDGE_MCAST_SNOOPING
+#define NO_SNOOP BRIDGE_MCAST_QUERIER
+
+/* The bridge's own querier counts, of both families. */
+static void querier_has_counted(void)
+{
+	const struct querier q = { .is_read = true, .is_on = true, .address = QUERIER_ADDRESS_YES };
+
+	kernel.bridge.flags = ON;
+	kernel.bridge.query_response_ns = 10 * NSEC_PER_SEC;
+	kernel.bridge.querier[QUERIER_IP6].address[0] = 0xfe;
+	for (uint32_t i = 0; i < QUERIER_N; i++)
+		ctl->bridge[0].mcast.querier[i] = q;
+	ctl->bridge[0].mcast.has_mdb = true;
+	assert_int_equal(brpoll_pass(ctl, &ctl->bridge[0]), MCAST_PASS_NONE);
+}
+
+static void each_link_message_of_a_bridge_is_a_reading_of_its_queriers(void **state)
+{
+	static const struct {
+		const char *name;
+		uint32_t present;
+		uint32_t flags[3];
+		uint32_t n;
+		bool has_other; /* in the first one */
+		bool deleted;
+		uint32_t ifindex;
+		enum querier_why want;
+	} rows[] = {
+		{ "as before", ON, { ON, ON }, 2, false, false, BR_IF, QUERIER_WHY_OWN },
+		{ "off", ON, { OFF }, 1, false, false, BR_IF, QUERIER_WHY_NOBODY },
+		{ "off and on", ON, { OFF, ON }, 2, false, false, BR_IF, QUERIER_WHY_WAITING },
+		{ "on, off and on",
+		  ON,
+		  { ON, OFF, ON },
+		  3,
+		  false,
+		  false,
+		  BR_IF,
+		  QUERIER_WHY_WAITING },
+		{ "another came and went",
+		  ON,
+		  { ON, ON },
+		  2,
+		  true,
+		  false,
+		  BR_IF,
+		  QUERIER_WHY_WAITING },
+		{ "without options", 0, { OFF, ON }, 2, false, false, BR_IF, QUERIER_WHY_OWN },
+		{ "of a device", ON, { OFF, ON }, 2, false, false, BR_IF + 1, QUERIER_WHY_OWN },
+		{ "deleted", ON, { OFF, ON }, 2, false, true, BR_IF, QUERIER_WHY_OWN },
+		{ "snooping off and on",
+		  ON,
+		  { NO_SNOOP, ON },
+		  2,
+		  false,
+		  false,
+		  BR_IF,
+		  QUERIER_WHY_UNREAD },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < N_ELEM(rows); i++) {
+		querier_has_counted();
+		for (uint32_t k = 0; k < rows[i].n; k++) {
+			struct link_info l = { .ifindex = rows[i].ifindex,
+					       .present = LINK_HAS_BRIDGE,
+					       .deleted = rows[i].deleted };
+
+			l.bridge = kernel.bridge;
+			l.bridge.present = rows[i].present;
+			l.bridge.flags = rows[i].flags[k];
+			for (uint32_t q = 0; rows[i].has_other && !k && q < QUERIER_N; q++)
+				l.bridge.querier[q].present = QUERIER_HAS_TIMER | QUERIER_HAS_PORT;
+			brpoll_link(ctl, &l);
+		}
+		for (uint32_t q = 0; q < QUERIER_N; q++) {
+			const struct querier *m = &ctl->bridge[0].mcast.querier[q];
+			enum querier_why why;
+
+			querier_state(m, clock_now_ns(), &why);
+			if (why != rows[i].want)
+				fail_msg("%s: family %u: %s", rows[i].name, q,
+					 querier_why_text(why));
+		}
+		assert_int_equal(ctl->bridge[0].mcast.has_mdb, rows[i].want != QUERIER_WHY_UNREAD);
+		/* What a poll finds afterwards ends no doubt. */
+		if (rows[i].want != QUERIER_WHY_WAITING)
+			continue;
+		ctl->poll_wanted = true;
+		brpoll_ask(ctl);
+		assert_int_equal(brpoll_pass(ctl, &ctl->bridge[0]), MCAST_PASS_QUERIER);
+	}
+}
+
+static void after_lost_messages_queriers_are_read_as_new(void **state)
+{
+	const struct querier *q = ctl->bridge[0].mcast.querier;
+
+	(void)state;
+	querier_has_counted();
+	brpoll_unread(ctl);
+	assert_true(ctl->poll_wanted);
+	assert_false(q[QUERIER_IP4].is_read || q[QUERIER_IP6].is_read);
+	assert_int_equal(brpoll_pass(ctl, &ctl->bridge[0]), MCAST_PASS_QUERIER);
+	brpoll_ask(ctl);
+	assert_true(q[QUERIER_IP4].is_read && q[QUERIER_IP6].is_read);
+	assert_int_equal(brpoll_pass(ctl, &ctl->bridge[0]), MCAST_PASS_QUERIER);
 }
 
 static void without_addresses_only_the_own_querier_of_ipv6_is_unknown(void **state)
@@ -788,8 +892,10 @@ int main(void)
 		T(routers_are_asked_for_when_one_is_told_of),
 		T(routers_that_are_told_of_often_are_read_ten_times_a_second),
 		T(the_bridge_itself_is_a_router_when_it_is_told_to),
-		T(a_querier_that_was_off_in_between_begins_anew),
+		T(a_querier_on_no_port_is_in_doubt_unless_the_bridge_is_a_router_anyway),
 		T(what_bridges_do_not_tell_wants_a_plan),
+		T(each_link_message_of_a_bridge_is_a_reading_of_its_queriers),
+		T(after_lost_messages_queriers_are_read_as_new),
 		T(without_addresses_only_the_own_querier_of_ipv6_is_unknown),
 		T(a_change_that_the_poll_sees_first_is_a_change),
 		T(the_first_reason_that_holds_is_told),

@@ -11,6 +11,7 @@
 #define RESPONSE 10
 #define SETTLE   66
 #define INTERVAL 125
+#define ROUTER   255
 
 /* What a reading says, and what is thought from then on; @t in seconds. */
 struct row {
@@ -20,6 +21,7 @@ struct row {
 	uint32_t left; /* of another querier's timer, 0: none */
 	enum querier_state state;
 	enum querier_why why;
+	bool is_hidden; /* it is on no port */
 };
 
 enum { READ_NOTHING = UINT32_MAX }; /* as .left: time alone goes on */
@@ -36,11 +38,13 @@ static void run(const char *name, const struct row *rows, size_t n)
 		struct querier_reading in = {
 			.is_on = r->is_on,
 			.has_other = r->left != 0,
+			.is_hidden = r->is_hidden,
 			.address = r->address,
 			.other_left_ns = r->left * NSEC_PER_SEC,
 			.response_ns = RESPONSE * NSEC_PER_SEC,
 			.settle_ns = SETTLE * NSEC_PER_SEC,
 			.interval_ns = INTERVAL * NSEC_PER_SEC,
+			.router_ns = ROUTER * NSEC_PER_SEC,
 		};
 		uint64_t now_ns = T0 + r->t * NSEC_PER_SEC;
 		enum querier_state state;
@@ -53,7 +57,8 @@ static void run(const char *name, const struct row *rows, size_t n)
 			fail_msg("%s, row %zu, %u s: %s (%s)", name, i, r->t,
 				 querier_state_name(state), querier_why_text(why));
 		assert_int_equal(querier_state(&q, now_ns, NULL), state);
-		assert_true(!querier_wait_ns(&q, now_ns) == (why != QUERIER_WHY_WAITING));
+		assert_true(!querier_wait_ns(&q, now_ns) ==
+			    (why != QUERIER_WHY_WAITING && why != QUERIER_WHY_HIDDEN));
 	}
 }
 
@@ -69,6 +74,7 @@ static void run(const char *name, const struct row *rows, size_t n)
 #define WAITING QUERIER_DOUBT, QUERIER_WHY_WAITING
 #define ADDRESS QUERIER_DOUBT, QUERIER_WHY_ADDRESS
 #define ENDING  QUERIER_DOUBT, QUERIER_WHY_ENDING
+#define HIDDEN  QUERIER_DOUBT, QUERIER_WHY_HIDDEN
 #define UNREAD  QUERIER_DOUBT, QUERIER_WHY_UNREAD
 #define LATER   false, no, READ_NOTHING /* state and why follow */
 
@@ -149,6 +155,30 @@ static void another_querier_that_may_have_come_again_is_new(void **state)
 	    { 421, false, no, 188,           OTHER });
 }
 
+/* The kernel's timer of the bridge as a router runs on when another querier has won. */
+static void a_querier_on_no_port_is_in_doubt_until_no_router_can_be_left(void **state)
+{
+	(void)state;
+	RUN({ 0,   false, no, 0,             NONE },
+	    { 1,   false, no, 255,           HIDDEN, true },
+	    { 100, false, no, 156,           HIDDEN, true },
+	    /* On a port now. */
+	    { 101, false, no, 255,           HIDDEN },
+	    { 300, false, no, 255,           HIDDEN },
+	    { 355, LATER,                    HIDDEN },
+	    { 356, LATER,                    OTHER },
+	    /* Its port leaves. */
+	    { 357, false, no, 198,           HIDDEN, true },
+	    { 554, LATER,                    HIDDEN },
+	    { 555, LATER,                    ENDING },
+	    { 556, false, no, 0,             NONE });
+	/* The bridge asks itself when the host has stopped to. */
+	RUN({ 0,   true,  yes, 255,          HIDDEN, true },
+	    { 10,  true,  yes, 0,            HIDDEN },
+	    { 255, LATER,                    HIDDEN },
+	    { 256, LATER,                    OWN });
+}
+
 static void the_own_querier_needs_an_address_for_ipv6(void **state)
 {
 	(void)state;
@@ -188,33 +218,6 @@ static void an_address_is_lost_and_found_with_the_next_query(void **state)
 	    { 128, true,  yes,   0,           WAITING });
 }
 /* clang-format on */
-
-/* The kernel counts the host as a router for longer than it counts it as the querier. */
-static void a_querier_behind_no_port_leaves_the_host_in_doubt(void **state)
-{
-	struct querier q = { .is_read = true };
-	struct querier_reading r = { .has_other = true,
-				     .has_no_port = true,
-				     .other_left_ns = 255 * NSEC_PER_SEC,
-				     .router_ns = 255 * NSEC_PER_SEC };
-	enum querier_why why;
-
-	(void)state;
-	querier_update(&q, &r, T0);
-	assert_int_equal(querier_state(&q, T0 + 5 * NSEC_PER_SEC, &why), QUERIER_DOUBT);
-	assert_int_equal(why, QUERIER_WHY_ROUTER);
-	/* Another one takes over: the host is a router still. */
-	r.has_no_port = false;
-	querier_update(&q, &r, T0 + 10 * NSEC_PER_SEC);
-	querier_update(&q, &r, T0 + 200 * NSEC_PER_SEC);
-	assert_int_equal(querier_state(&q, T0 + 255 * NSEC_PER_SEC, &why), QUERIER_DOUBT);
-	assert_int_equal(querier_next_ns(&q, T0 + 255 * NSEC_PER_SEC), T0 + 256 * NSEC_PER_SEC);
-	assert_int_equal(querier_state(&q, T0 + 256 * NSEC_PER_SEC, &why), QUERIER_PRESENT);
-	/* While nobody asks all is flooded, to the host as well. */
-	r.has_other = false;
-	querier_update(&q, &r, T0 + 201 * NSEC_PER_SEC);
-	assert_int_equal(querier_state(&q, T0 + 202 * NSEC_PER_SEC, &why), QUERIER_NONE);
-}
 
 static void the_kernel_waits_for_what_the_time_to_answer_was(void **state)
 {
@@ -259,20 +262,53 @@ static void the_wait_is_told(void **state)
 	assert_int_equal(querier_wait_ns(&q, T0 + 67 * NSEC_PER_SEC), 0);
 }
 
+static void what_was_lost_makes_it_unread_and_ends_no_doubt(void **state)
+{
+	struct querier_reading r = { .is_on = true,
+				     .address = QUERIER_ADDRESS_YES,
+				     .response_ns = RESPONSE * NSEC_PER_SEC };
+	struct querier q = { 0 };
+	enum querier_why why;
+
+	(void)state;
+	querier_update(&q, &r, T0);
+	assert_int_equal(querier_state(&q, T0 + 20 * NSEC_PER_SEC, NULL), QUERIER_PRESENT);
+	querier_unread(&q);
+	assert_int_equal(querier_state(&q, T0 + 20 * NSEC_PER_SEC, &why), QUERIER_DOUBT);
+	assert_int_equal(why, QUERIER_WHY_UNREAD);
+	/* It may have been switched on again just now. */
+	querier_update(&q, &r, T0 + 21 * NSEC_PER_SEC);
+	assert_int_equal(querier_state(&q, T0 + 31 * NSEC_PER_SEC, &why), QUERIER_DOUBT);
+	assert_int_equal(why, QUERIER_WHY_WAITING);
+	assert_int_equal(querier_state(&q, T0 + 32 * NSEC_PER_SEC, NULL), QUERIER_PRESENT);
+	/* The host had asked. */
+	r.has_other = r.is_hidden = true;
+	r.router_ns = ROUTER * NSEC_PER_SEC;
+	querier_update(&q, &r, T0 + 40 * NSEC_PER_SEC);
+	querier_unread(&q);
+	r.has_other = false;
+	querier_update(&q, &r, T0 + 41 * NSEC_PER_SEC);
+	assert_int_equal(querier_state(&q, T0 + 290 * NSEC_PER_SEC, &why), QUERIER_DOUBT);
+	assert_int_equal(why, QUERIER_WHY_HIDDEN);
+	assert_int_equal(querier_state(&q, T0 + 296 * NSEC_PER_SEC, NULL), QUERIER_PRESENT);
+}
+
 /* A reading, later another one, and time: the state changes only when it was said that it might. */
 static void the_next_change_is_told(void **state)
 {
 	static const uint64_t step_ns = NSEC_PER_SEC / 4;
 
 	(void)state;
-	for (unsigned int i = 0; i < 2 * 2 * 4 * 4; i++) {
+	for (unsigned int i = 0; i < 2 * 2 * 4 * 4 * 2; i++) {
 		struct querier_reading r = { .is_on = i & 1,
 					     .has_other = i & 2,
 					     .address = (enum querier_address)(i >> 2 & 3),
 					     .other_left_ns = 90 * NSEC_PER_SEC,
 					     .response_ns = RESPONSE * NSEC_PER_SEC,
 					     .settle_ns = SETTLE * NSEC_PER_SEC,
-					     .interval_ns = INTERVAL * NSEC_PER_SEC };
+					     .interval_ns = INTERVAL * NSEC_PER_SEC,
+					     .is_hidden = i >> 6,
+					     .router_ns = 40 * NSEC_PER_SEC };
 		struct querier q = { 0 };
 		enum querier_state s;
 		uint64_t next;
@@ -302,12 +338,13 @@ int main(void)
 		cmocka_unit_test(another_querier_is_waited_for_though_the_bridge_asks),
 		cmocka_unit_test(the_end_of_another_querier_is_foreseen),
 		cmocka_unit_test(another_querier_that_may_have_come_again_is_new),
+		cmocka_unit_test(a_querier_on_no_port_is_in_doubt_until_no_router_can_be_left),
 		cmocka_unit_test(the_own_querier_needs_an_address_for_ipv6),
 		cmocka_unit_test(an_address_is_lost_and_found_with_the_next_query),
-		cmocka_unit_test(a_querier_behind_no_port_leaves_the_host_in_doubt),
 		cmocka_unit_test(the_kernel_waits_for_what_the_time_to_answer_was),
 		cmocka_unit_test(a_timer_beyond_all_time_does_not_wrap),
 		cmocka_unit_test(the_wait_is_told),
+		cmocka_unit_test(what_was_lost_makes_it_unread_and_ends_no_doubt),
 		cmocka_unit_test(the_next_change_is_told),
 	};
 

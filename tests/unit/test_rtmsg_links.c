@@ -101,6 +101,7 @@ static void got_bridge(const char *name, const struct bridge_info *b, struct lin
 	say(out, "%s mcast_igmp_version %u", name, b->igmp_version);
 	say(out, "%s mcast_mld_version %u", name, b->mld_version);
 	say(out, "%s mcast_query_intvl %d", name, (int)(b->query_interval_ns / NS_PER_TICK));
+	say(out, "%s mcast_querier_intvl %d", name, (int)(b->querier_interval_ns / NS_PER_TICK));
 	say(out, "%s mcast_query_response_intvl %d", name,
 	    (int)(b->query_response_ns / NS_PER_TICK));
 	say(out, "%s fdb_max_learned %d", name,
@@ -111,17 +112,12 @@ static void got_bridge(const char *name, const struct bridge_info *b, struct lin
 
 static void want_bridge(const char *name, const json_t *o, struct lines *out)
 {
-	static const char *const same[] = { "forward_delay",
-					    "ageing_time",
-					    "stp_state",
-					    "vlan_default_pvid",
-					    "fdb_max_learned",
-					    "fdb_n_learned",
-					    "mcast_router",
-					    "mcast_igmp_version",
-					    "mcast_mld_version",
-					    "mcast_query_intvl",
-					    "mcast_query_response_intvl" };
+	static const char *const same[] = { "forward_delay",       "ageing_time",
+					    "stp_state",           "vlan_default_pvid",
+					    "fdb_max_learned",     "fdb_n_learned",
+					    "mcast_router",        "mcast_igmp_version",
+					    "mcast_mld_version",   "mcast_query_intvl",
+					    "mcast_querier_intvl", "mcast_query_response_intvl" };
 
 	say_json_flags(out, name, bridge_flags, N_ELEM(bridge_flags), o);
 	say_json_flags(out, name, bridge_opts, N_ELEM(bridge_opts), o);
