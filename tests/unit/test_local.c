@@ -220,6 +220,28 @@ static void a_port_that_has_left_owns_nothing(void **state)
 	assert_false(is_local(10, 0xa1));
 }
 
+static void an_address_goes_without_memory(void **state)
+{
+	struct local_info before, after;
+
+	(void)state;
+	/* Every place is taken: the next address needs memory. */
+	for (uint8_t i = 0; i < 5; i++)
+		own(100 + i, i + 1);
+	local_info(l, &before);
+	own(200, 0);
+	own(100, 0);
+	local_info(l, &after);
+	assert_int_equal(after.mem_size, before.mem_size);
+	assert_int_equal(after.n_addresses, before.n_addresses - 1);
+	assert_false(local_is_owned(l, key(0, 1)));
+	/* They were all taken indeed. */
+	own(100, 1);
+	own(200, 0x77);
+	local_info(l, &after);
+	assert_true(after.mem_size > before.mem_size);
+}
+
 static void only_what_changes_is_published(void **state)
 {
 	uint64_t gen;
@@ -635,6 +657,7 @@ int main(void)
 		T(a_changed_address_takes_the_place_of_the_old_one),
 		T(with_fdb_local_vlan_0_the_vlans_have_none),
 		T(a_port_that_has_left_owns_nothing),
+		T(an_address_goes_without_memory),
 		T(only_what_changes_is_published),
 		T(a_computed_entry_is_nothing_to_store),
 		T(a_removed_entry_is_an_exception_until_it_comes_again),
