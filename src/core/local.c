@@ -540,9 +540,9 @@ struct local_tally *local_tally_new(const struct local *l, uint16_t slot)
 		return NULL;
 	t->mac = calloc(slot || !l->n ? 1 : l->n, sizeof(*t->mac));
 	for (uint32_t i = 0; t->mac && i < l->n; i++) {
-		if (slot && l->owner[i].slot != slot)
+		if (i && l->owner[i - 1].mac == l->owner[i].mac)
 			continue;
-		if (!t->n || t->mac[t->n - 1] != l->owner[i].mac)
+		if (!slot || l->owner[i].slot == slot)
 			t->mac[t->n++] = l->owner[i].mac;
 	}
 	t->bits = calloc(t->n ? t->n : 1, WORDS * sizeof(*t->bits));

@@ -134,7 +134,10 @@ bool local_waits(const struct local *l);
 /* Which computed entries the kernel's table has, a bit for each; the owners must not change. */
 struct local_tally;
 
-/* Of the addresses of slot @slot, or of all: 0. NULL: no memory. */
+/*
+ * Of all addresses, @slot 0, or of that of slot @slot, unless one of several
+ * devices that have it comes before: then of none. NULL: no memory.
+ */
 struct local_tally *local_tally_new(const struct local *l, uint16_t slot);
 void local_tally_free(struct local_tally *t);
 

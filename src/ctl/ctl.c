@@ -669,7 +669,7 @@ int ctl_main(struct conf *conf, const struct ctl_options *opt)
 	c->conf_path = opt->conf_path;
 	c->debug = opt->debug;
 	c->started_ns = c->now_ns = clock_now_ns();
-	c->limit_resync = c->limit_learn = c->limit_bad =
+	c->limit_resync = c->limit_learn = c->limit_locals = c->limit_bad =
 		(struct log_limit){ .interval_ns = 10 * NSEC_PER_SEC, .burst = 5 };
 	c->watchdog_ns = notify_watchdog_ns();
 	log_set_level(c->debug ? LOG_LEVEL_DEBUG : conf->log_level);

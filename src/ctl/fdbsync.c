@@ -545,8 +545,8 @@ static int read_port(struct ctl *c, struct ctl_port *p)
 	p->fdb_wanted = false;
 	ctl_read_events(c);
 	/* As for the whole table, which is what is read then. */
-	if (r.n_datagrams > 1 && n_dels != c->stats.n_neigh_dels && !c->fdb_again_ns)
-		c->fdb_again_ns = c->now_ns + READ_PAUSE_NS;
+	if (r.n_datagrams > 1 && n_dels != c->stats.n_neigh_dels)
+		fdbsync_again(c, READ_PAUSE_NS);
 	return 0;
 }
 

@@ -50,8 +50,7 @@ static void again_add(struct ctl *c, const struct write *w, uint16_t slot, enum 
 {
 	if (batch.n_again >= max) {
 		c->stats.n_again_lost++;
-		if (!c->fdb_again_ns)
-			c->fdb_again_ns = c->now_ns + NSEC_PER_SEC;
+		fdbsync_again(c, NSEC_PER_SEC);
 		return;
 	}
 	c->is_writing = true;

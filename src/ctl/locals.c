@@ -182,9 +182,8 @@ static void read_later(struct ctl *c, const struct ctl_bridge *b)
 	c->locals_pause_ns = c->locals_pause_ns ? 2 * c->locals_pause_ns : NSEC_PER_SEC;
 	if (c->locals_pause_ns > PAUSE_MAX_NS)
 		c->locals_pause_ns = PAUSE_MAX_NS;
-	if (!c->fdb_again_ns)
-		c->fdb_again_ns = c->now_ns + c->locals_pause_ns;
-	if (log_limit_ok(&c->limit_learn, "locals", c->now_ns))
+	fdbsync_again(c, c->locals_pause_ns);
+	if (log_limit_ok(&c->limit_locals, "locals", c->now_ns))
 		history_add(
 			&c->history, LOG_LEVEL_WARN,
 			"bridge %s: the kernel lacks more addresses of the host than can be kept: "

@@ -217,7 +217,7 @@ struct ctl {
 	uint32_t away_next;  /* and where to go on */
 	uint64_t checked_ns; /* when it was looked for what is to be tried again */
 	uint64_t looked_ns;  /* when the ports' sockets and queues were looked at */
-	struct log_limit limit_resync, limit_learn, limit_bad;
+	struct log_limit limit_resync, limit_learn, limit_locals, limit_bad;
 	struct ctl_stats stats;
 	uint64_t watchdog_ns, watchdog_sent_ns; /* 0: the service manager wants none */
 };
@@ -271,6 +271,13 @@ void fdbsync_told(struct ctl *c, const struct neigh_info *n);
  * c->fdb_again_ns says when to do it again.
  */
 int fdbsync_read(struct ctl *c);
+
+/* The whole table is to be read again in @in_ns, or sooner if somebody else wants it. */
+static inline void fdbsync_again(struct ctl *c, uint64_t in_ns)
+{
+	if (!c->fdb_again_ns || c->now_ns + in_ns < c->fdb_again_ns)
+		c->fdb_again_ns = c->now_ns + in_ns;
+}
 
 /*
  * Reads the entries of the ports that want it: they are new, so nothing of theirs

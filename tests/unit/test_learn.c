@@ -595,6 +595,38 @@ static void the_address_of_a_device_is_passed_without_an_entry_too(void **state)
 	assert_int_equal(plane.n_local, 0);
 }
 
+/* Nothing makes them fewer, so they are read less and less often. */
+static void words_that_do_not_fit(void)
+{
+	for (uint8_t n = 0xc1; n < 0xc6; n++) {
+		join(1, n, VID_MAX);
+		for (uint16_t vid = 1; vid <= VID_MAX; vid++)
+			tell_local(n, vid, PORT_IF(1), true);
+	}
+	ctl->fdb_again_ns = 0;
+	settle();
+	assert_false(ctl->fdb_wanted);
+}
+
+static void more_missing_addresses_than_fit_do_not_keep_the_table_being_read(void **state)
+{
+	static const uint64_t pauses_s[] = { 1, 2, 4, 8, 16, 32, 64, 64 };
+
+	(void)state;
+	for (size_t i = 0; i < N_ELEM(pauses_s); i++) {
+		words_that_do_not_fit();
+		assert_int_equal(ctl->fdb_again_ns - ctl->now_ns, pauses_s[i] * 1000000000ULL);
+		/* Who cannot wait does not. */
+		fdbsync_again(ctl, 500000000);
+		assert_int_equal(ctl->fdb_again_ns - ctl->now_ns, 500000000);
+		fdbsync_again(ctl, 1000000000);
+		assert_int_equal(ctl->fdb_again_ns - ctl->now_ns, 500000000);
+	}
+	ctl->now_ns += 300 * 1000000000ULL;
+	words_that_do_not_fit();
+	assert_int_equal(ctl->fdb_again_ns - ctl->now_ns, 1000000000);
+}
+
 static void an_entry_of_a_device_is_not_stored(void **state)
 {
 	struct local *l = ctl->bridge[0].local;
@@ -1126,6 +1158,7 @@ int main(void)
 		T(reading_the_table_anew_sweeps_what_the_kernel_lost),
 		T(a_station_that_moved_while_the_table_was_read_stays),
 		T(an_address_of_the_host_is_passed_until_its_last_entry_is_gone),
+		T(more_missing_addresses_than_fit_do_not_keep_the_table_being_read),
 		T(an_entry_of_a_device_is_not_stored),
 		T(an_entry_that_a_user_made_of_an_own_address_is_stored),
 		T(a_table_without_an_entry_of_a_device_is_believed_if_the_kernel_confirms),

@@ -599,6 +599,14 @@ static void a_tally_of_one_port_is_of_its_address_alone(void **state)
 	assert_int_equal(n_missing, 1);
 	assert_int_equal(missing_key, key(20, 0xa2));
 	local_tally_free(t);
+	/* Of an address of several devices the first one's tally is enough. */
+	own(1, 0xa2);
+	t = local_tally_new(l, 2);
+	assert_non_null(t);
+	n_missing = 0;
+	local_each_missing(l, m, t, count_missing, NULL);
+	assert_int_equal(n_missing, 0);
+	local_tally_free(t);
 	t = local_tally_new(l, 77);
 	assert_non_null(t);
 	n_missing = 0;
