@@ -97,28 +97,15 @@ static const char *text(const json_t *o, const char *key)
 
 /* ---- bytes ---- */
 
-static int digit(char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
 /* Bytes of the hexadecimal text; their number, 0 if it is none. */
 static uint32_t from_hex(const char *s, uint8_t *out)
 {
-	size_t n = strlen(s) / 2;
+	static struct live_frame f;
 
-	if (n > MAX_LEN)
+	if (!live_from_hex(s, &f))
 		return 0;
-	for (size_t i = 0; i < n; i++) {
-		int hi = digit(s[2 * i]), lo = digit(s[2 * i + 1]);
-
-		if (hi < 0 || lo < 0)
-			return 0;
-		out[i] = (uint8_t)(hi << 4 | lo);
-	}
-	return (uint32_t)n;
+	memcpy(out, f.bytes, f.len);
+	return f.len;
 }
 
 static bool read_file(struct run *r)
@@ -216,7 +203,7 @@ static void table_edit(struct table *t, const json_t *entries, bool add)
 
 		snprintf(key, sizeof(key), "%s", json_string_value(e));
 		/* Entries of group addresses are not taken over: frames to them are flooded. */
-		if (digit(key[1]) & 1)
+		if (strtoul(key, NULL, 16) & 1)
 			continue;
 		if (add && t->n < MAX_ENTRIES) {
 			memcpy(t->v[t->n++], key, ENTRY_SIZE);

@@ -1,35 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The program is linked with --wrap=calloc and --wrap=free. */
+#include "allocs.h"
 #include "rig.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
-
-void *__real_calloc(size_t n, size_t size);
-void __real_free(void *p);
-void *__wrap_calloc(size_t n, size_t size);
-void __wrap_free(void *p);
-
-static long n_held;             /* allocated and not freed */
-static long n_before_fail = -1; /* successes left; negative: never fails */
-
-void *__wrap_calloc(size_t n, size_t size)
-{
-	if (!n_before_fail)
-		return NULL;
-	if (n_before_fail > 0)
-		n_before_fail--;
-	n_held++;
-	return __real_calloc(n, size);
-}
-
-void __wrap_free(void *p)
-{
-	n_held -= p != NULL;
-	__real_free(p);
-}
 
 static struct mdb_key key4(uint16_t vid, uint32_t group, uint32_t source)
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The program is linked with --wrap=calloc and --wrap=free. */
+#include "allocs.h"
 #include "rig.h"
 
 #include <stdbool.h>
@@ -9,33 +10,7 @@
 
 #define N_VLANS 40
 
-void *__real_calloc(size_t n, size_t size);
-void __real_free(void *p);
-void *__wrap_calloc(size_t n, size_t size);
-void __wrap_free(void *p);
-
-static long n_allocs;
-static long n_held;        /* allocated and not freed */
-static long n_first;       /* held by the first view of open_two() */
-static long n_before_fail; /* successes left; negative: never fails */
-
-void *__wrap_calloc(size_t n, size_t size)
-{
-	if (!n_before_fail)
-		return NULL;
-	if (n_before_fail > 0)
-		n_before_fail--;
-	n_held++;
-	n_allocs++;
-	return __real_calloc(n, size);
-}
-
-void __wrap_free(void *p)
-{
-	n_held -= p != NULL;
-	__real_free(p);
-}
-
+static long n_first; /* held by the first view of open_two() */
 /* A bridge with four ports in VLANs 1..N_VLANS, and another one with two. */
 static void open_two(struct rig *r)
 {
